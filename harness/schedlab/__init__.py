@@ -1,0 +1,1 @@
+"""schedlab: a laboratory that runs YAML suites against any Kubernetes scheduler."""

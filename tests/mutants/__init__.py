@@ -1,0 +1,1 @@
+"""Small, named breakages of the product, each with the tests that must notice it."""
