@@ -1,0 +1,1 @@
+"""What tests of schedulers and plugins are built from."""
