@@ -1,0 +1,36 @@
+"""PreEnqueue: the gate before the active queue.
+
+Follows upstream `runPreEnqueuePlugins` in `backend/queue/scheduling_queue.go` (1.36).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from kubesched.framework.interface import PreEnqueue
+from kubesched.framework.status import Code
+from kubesched.queue.entry import Entry
+
+_log = logging.getLogger(__name__)
+
+
+def ask_pre_enqueue(plugins: Sequence[PreEnqueue], entry: Entry) -> None:
+    """Set or lift the entry's gate: the first plugin that does not let the pod pass gates it.
+
+    The plugin that gates the pod already is asked first, since it most likely still does. The gating plugin
+    counts as a rejector, so that its events are shown to it. An Error gates as a rejection does.
+    """
+    for plugin in sorted(plugins, key=lambda plugin: plugin.name != entry.gating_plugin):
+        status = plugin.pre_enqueue(entry.pod)
+        if status is None or status.code is Code.Success:
+            continue
+        entry.gating_plugin = plugin.name
+        entry.unschedulable_plugins = {*entry.unschedulable_plugins, plugin.name}
+        if status.code is Code.Error:
+            _log.error(
+                "Unexpected error running PreEnqueue plugin",
+                extra={"pod": entry.pod.key, "plugin": plugin.name, "err": status.message},
+            )
+        return
+    entry.gating_plugin = ""
