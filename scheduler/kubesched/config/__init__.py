@@ -1,0 +1,1 @@
+"""KubeSchedulerConfiguration v1: types, defaults, strict loading, feature gates."""
