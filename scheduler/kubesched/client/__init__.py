@@ -1,0 +1,1 @@
+"""The scheduler's way to the API server: credentials, requests, watches, events, leases."""
