@@ -7,13 +7,41 @@ shared by every reader, and a change is a new object.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Generic, Self, TypeAlias, TypeVar, overload
 
 import msgspec
 
 Quantities: TypeAlias = dict[str, str | int | float]
 """A resource list as the API writes it: strings from the API server, numbers too in hand-written YAML."""
+
+
+_T = TypeVar("_T")
+_O = TypeVar("_O")
+
+
+class derived(Generic[_O, _T]):  # noqa: N801 - used as a decorator, like property
+    """A property worked out at most once per object and kept in the object's dictionary.
+
+    Like functools.cached_property, without the lock that Python 3.11's takes: there is one thread.
+    """
+
+    def __init__(self, work_out: Callable[[_O], _T]) -> None:
+        self._work_out = work_out
+        self._name = work_out.__name__
+        self.__doc__ = work_out.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type[_O]) -> Self: ...
+    @overload
+    def __get__(self, instance: _O, owner: type[_O]) -> _T: ...
+    def __get__(self, instance: _O | None, owner: type[_O]) -> _T | Self:
+        """Work the value out. From then on the object's dictionary answers."""
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._work_out(instance)
+        return value
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar
 
 import msgspec
 
 from kubesched.api import resources
-from kubesched.api.base import Object, Quantities, Value
+from kubesched.api.base import Object, Quantities, Value, derived
 from kubesched.api.taints import Taint
 
 _ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
@@ -65,7 +64,7 @@ class Node(Object, frozen=True):
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
-    @cached_property
+    @derived
     def allocatable(self) -> dict[str, int]:
         """What pods may take: cpu in milli, everything else in base units, `pods` included."""
         return resources.allocatable(self.status.allocatable)
@@ -80,7 +79,7 @@ class Node(Object, frozen=True):
         """The node is cordoned."""
         return self.spec.unschedulable
 
-    @cached_property
+    @derived
     def zone(self) -> str:
         """Region and zone in one text, which tells zones apart; empty where the node names neither.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import msgspec
 
 from kubesched.api import resources
 from kubesched.api.affinity import Affinity, TopologySpreadConstraint
-from kubesched.api.base import Object, Quantities, Value, timestamp
+from kubesched.api.base import Object, Quantities, Value, derived, timestamp
 from kubesched.api.container import Container, ContainerStatus, ResourceRequirements
 from kubesched.api.taints import Toleration
 from kubesched.api.volumes import Volume
@@ -102,6 +101,16 @@ class PodStatus(Value, frozen=True):
     qos_class: str = msgspec.field(default="", name="qosClass")
 
 
+_ASKED = (
+    "exact_requests",
+    "requests",
+    "incoming_requests",
+    "nonzero_requests",
+    "incoming_nonzero_requests",
+    "host_ports",
+)
+
+
 class HostPort(NamedTuple):
     """A port of the node that a pod occupies; `ip` is 0.0.0.0 for every address."""
 
@@ -119,12 +128,12 @@ class Pod(Object, frozen=True):
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
 
-    @cached_property
+    @derived
     def uid(self) -> str:
         """The pod's UID; its key where a hand-written pod has none."""
         return self.metadata.uid or self.key
 
-    @cached_property
+    @derived
     def key(self) -> str:
         """`namespace/name`."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
@@ -149,12 +158,12 @@ class Pod(Object, frozen=True):
         """The pod's priority, 0 where none is set."""
         return self.spec.priority or 0
 
-    @cached_property
+    @derived
     def start_time(self) -> float | None:
         """When the kubelet took the pod up, in seconds since the epoch."""
         return timestamp(self.status.start_time)
 
-    @cached_property
+    @derived
     def creation_time(self) -> float | None:
         """When the pod was made, in seconds since the epoch."""
         return timestamp(self.metadata.creation_timestamp)
@@ -172,20 +181,22 @@ class Pod(Object, frozen=True):
     @property
     def resize_is_infeasible(self) -> bool:
         """A resize was asked for that the node can never give."""
-        pending = (c for c in self.status.conditions if c.type == "PodResizePending")
-        return next((c.reason == "Infeasible" for c in pending), False)
+        for condition in self.status.conditions:
+            if condition.type == "PodResizePending":
+                return condition.reason == "Infeasible"
+        return False
 
-    @cached_property
+    @derived
     def exact_requests(self) -> dict[str, int]:
         """What the pod takes from its node, in exact nano-units, before rounding."""
         return resources.pod_requests(self)
 
-    @cached_property
+    @derived
     def requests(self) -> dict[str, int]:
         """What the pod takes from its node: cpu in milli, everything else in base units."""
         return resources.rounded(self.exact_requests)
 
-    @cached_property
+    @derived
     def incoming_requests(self) -> dict[str, int]:
         """What the pod asks for before it runs.
 
@@ -196,17 +207,17 @@ class Pod(Object, frozen=True):
             return self.requests
         return resources.rounded(resources.pod_requests(self, use_status=False))
 
-    @cached_property
+    @derived
     def nonzero_requests(self) -> tuple[int, int]:
         """(milli cpu, memory bytes) with defaults, as a node's books count the pod."""
         return resources.existing_nonzero(self)
 
-    @cached_property
+    @derived
     def incoming_nonzero_requests(self) -> dict[str, int]:
         """Requests with defaults, as scoring counts the pod while it is being placed."""
         return resources.incoming_nonzero(self)
 
-    @cached_property
+    @derived
     def host_ports(self) -> tuple[HostPort, ...]:
         """Ports of the node that the pod's containers and sidecars occupy, without repetition."""
         running = (*(c for c in self.spec.init_containers if c.is_sidecar), *self.spec.containers)
@@ -218,8 +229,36 @@ class Pod(Object, frozen=True):
         )
         return tuple(dict.fromkeys(found))
 
+    def adopt(self, other: Pod) -> None:
+        """Take over from another version of this pod what it worked out, if both ask for the same.
+
+        Most updates of a running pod change neither what it asks for nor its ports.
+        """
+        mine, theirs = self.spec, other.spec
+        if (
+            mine.containers == theirs.containers
+            and mine.init_containers == theirs.init_containers
+            and mine.resources == theirs.resources
+            and mine.overhead == theirs.overhead
+            and _resizing(self) == _resizing(other)
+        ):
+            known = other.__dict__
+            self.__dict__.update({name: known[name] for name in _ASKED if name in known})
+
     def assigned_to(self, node_name: str) -> Pod:
         """Give the same pod as bound to the node; what was derived from it is kept."""
         moved = msgspec.structs.replace(self, spec=msgspec.structs.replace(self.spec, node_name=node_name))
         moved.__dict__.update(self.__dict__)
         return moved
+
+
+def _resizing(pod: Pod) -> object:
+    """All that a resize under way may change about what the pod asks for."""
+    status = pod.status
+    return (
+        [(s.name, s.resources, s.allocated_resources) for s in status.container_statuses],
+        [(s.name, s.resources, s.allocated_resources) for s in status.init_container_statuses],
+        status.resources,
+        status.allocated_resources,
+        pod.resize_is_infeasible,
+    )

@@ -10,7 +10,7 @@ sums are exact; each total is rounded up once. Follows upstream component-helper
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -105,16 +105,16 @@ def existing_nonzero(pod: Pod) -> tuple[int, int]:
     """
     defaults: Mapping[str, int] = _NONZERO_DEFAULTS
     if _has_pod_level_requests(pod):
-        named = pod_requests(pod)
+        named = pod.exact_requests
         defaults = {name: amount for name, amount in defaults.items() if name not in named}
-    total = pod_requests(pod, defaults=defaults)
+    elif _names_all_defaults(pod):
+        defaults = {}
+    total = pod_requests(pod, defaults=defaults) if defaults else pod.exact_requests
     return quantity.millis(total.get(CPU, 0)), quantity.units(total.get(MEMORY, 0))
 
 
 def incoming_nonzero(pod: Pod) -> dict[str, int]:
-    """Give the requests with defaults as scoring counts the pod that is to be placed.
-
-    Cpu in milli, the rest in units.
+    """Give the requests with defaults as scoring counts a pod to be placed: cpu in milli, the rest in units.
 
     Every container that names none gets the default, also where requests on the pod level are set; this
     differs from `existing_nonzero` on purpose (upstream noderesources/resource_allocation.go).
@@ -182,6 +182,14 @@ def _has_pod_level_requests(pod: Pod) -> bool:
     return level is not None and any(_is_pod_level(name) for name in level.requests)
 
 
+def _names_all_defaults(pod: Pod) -> bool:
+    """Say whether every container names all that has a default, so that none applies."""
+    if pod.resize_is_infeasible:
+        return False
+    every = (*pod.spec.containers, *pod.spec.init_containers)
+    return all(CPU in c.resources.requests and MEMORY in c.resources.requests for c in every)
+
+
 def _is_pod_level(name: str) -> bool:
     """Say whether a resource may be requested on the pod level."""
     return name in (CPU, MEMORY) or name.startswith("hugepages-")
@@ -203,11 +211,3 @@ def _maximum(total: Amounts, other: Mapping[str, int]) -> None:
     for name, amount in other.items():
         if name not in total or amount > total[name]:
             total[name] = amount
-
-
-def sums(lists: Iterable[Quantities]) -> Amounts:
-    """Add up resource lists exactly."""
-    total: Amounts = {}
-    for listed in lists:
-        _add(total, _exact(listed))
-    return total

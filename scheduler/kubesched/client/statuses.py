@@ -40,7 +40,7 @@ class StatusPatches:
         self._signal = asyncio.Event()
 
     def submit(self, pod: Pod, condition: Condition | None, nominated: str | None = None) -> None:
-        """Have the pod's status say this; what an earlier call wanted and this one leaves open still counts."""
+        """Have the pod's status say this; what this call leaves open, an earlier one still decides."""
         earlier = self._waiting.pop(pod.uid, None)
         if earlier is not None:
             condition = condition or earlier.condition

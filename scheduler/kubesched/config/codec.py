@@ -114,7 +114,6 @@ class Decoder:
 
     def _type_meta(self, node: yaml.Node, kind: type[msgspec.Struct], key: str, field: str) -> None:
         """`apiVersion` and `kind` may be left out of plugin args, but never differ from what is expected."""
-        self.places[field] = node.start_mark
         expected = self._api_version if key == "apiVersion" else kind.kind  # type: ignore[attr-defined]
         if node.value != expected:
             self.problem(field, f'must be "{expected}", not "{node.value}"')

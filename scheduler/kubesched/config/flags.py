@@ -25,6 +25,7 @@ from kubesched.config.flagset import (
     Value,
 )
 
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - upstream's default
 _IGNORED = "DEPRECATED, and ignored when --config is given: "
 _HTTP1 = "only HTTP/1.1 is served"
 _OPENSSL = "OpenSSL's own choice is used"
@@ -40,19 +41,21 @@ SECTIONS: Mapping[str, tuple[Flag, ...]] = {
         Flag("write-config-to", STRING, "", "Write the configuration to this file and exit."),
     ),
     "Secure serving": (
-        Flag("bind-address", IP, "0.0.0.0", "The address on which to listen for --secure-port."),  # noqa:
-        S104 - upstream's default Flag("cert-dir", STRING, "", "The directory of kube-scheduler.crt and
-        kube-scheduler.key."), Flag("disable-http2-serving", BOOL, False, "Disable HTTP/2.", inert=_HTTP1),
+        Flag("bind-address", IP, _ANY_ADDRESS, "The address on which to listen for --secure-port."),
+        Flag("cert-dir", STRING, "", "The directory of kube-scheduler.crt and kube-scheduler.key."),
+        Flag("disable-http2-serving", BOOL, False, "Disable HTTP/2.", inert=_HTTP1),
         Flag("http2-max-streams-per-connection", INT, 0, "Bound of HTTP/2 streams.", inert=_HTTP1),
         Flag("permit-address-sharing", BOOL, False, "Bind the port with SO_REUSEADDR."),
-        Flag("permit-port-sharing", BOOL, False, "Bind the port with SO_REUSEPORT."), Flag("secure-port", INT,
-        10259, "The port of HTTPS with authentication; 0 serves nothing."), Flag( "tls-cert-file", STRING, "",
-        "The certificate for HTTPS; without it a self-signed one is made." ), Flag("tls-cipher-suites",
-        STRINGS, (), "The cipher suites for HTTPS.", inert=_OPENSSL), Flag("tls-curve-preferences", STRINGS,
-        (), "The key exchange mechanisms for HTTPS.", inert=_OPENSSL), Flag("tls-min-version", STRING, "",
-        "The lowest TLS version: VersionTLS12 or VersionTLS13."), Flag("tls-private-key-file", STRING, "",
-        "The private key of --tls-cert-file."), Flag("tls-sni-cert-key", WHOLE_STRINGS, (), "Certificates by
-        host name.", inert="one pair is served"),
+        Flag("permit-port-sharing", BOOL, False, "Bind the port with SO_REUSEPORT."),
+        Flag("secure-port", INT, 10259, "The port of HTTPS with authentication; 0 serves nothing."),
+        Flag(
+            "tls-cert-file", STRING, "", "The certificate for HTTPS; without it a self-signed one is made."
+        ),
+        Flag("tls-cipher-suites", STRINGS, (), "The cipher suites for HTTPS.", inert=_OPENSSL),
+        Flag("tls-curve-preferences", STRINGS, (), "The key exchange mechanisms.", inert=_OPENSSL),
+        Flag("tls-min-version", STRING, "", "The lowest TLS version: VersionTLS12 or VersionTLS13."),
+        Flag("tls-private-key-file", STRING, "", "The private key of --tls-cert-file."),
+        Flag("tls-sni-cert-key", WHOLE_STRINGS, (), "Certificates by host name.", inert="one pair is served"),
     ),
     "Authentication": (
         Flag("authentication-kubeconfig", STRING, "", "The kubeconfig with which to review tokens."),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from kubesched.config import names
+from kubesched.config import durations, names
 from kubesched.config.defaults import EXTENSION_POINTS
 from kubesched.config.gates import FeatureGates
 from kubesched.config.problems import suggestion
@@ -87,13 +87,13 @@ def _leader_election(election: LeaderElection) -> Found:
         ("retryPeriod", election.retry_period),
     ):
         if value <= 0:
-            yield f"{at}.{field}", _invalid(value, "must be greater than zero")
+            yield f"{at}.{field}", _invalid(durations.render(value), "must be greater than zero")
     if election.lease_duration <= election.renew_deadline:
         message = "must be greater than `RenewDeadline`"
-        yield f"{at}.leaseDuration", _invalid(election.renew_deadline, message)
+        yield f"{at}.leaseDuration", _invalid(durations.render(election.renew_deadline), message)
     if election.renew_deadline <= _JITTER * election.retry_period:
         message = "renewDeadline must be greater than retryPeriod*JitterFactor"
-        yield f"{at}.renewDeadline", _invalid(election.renew_deadline, message)
+        yield f"{at}.renewDeadline", _invalid(durations.render(election.renew_deadline), message)
     if election.resource_lock != "leases":
         yield f"{at}.resourceLock", _invalid(election.resource_lock, 'resourceLock value must be "leases"')
 

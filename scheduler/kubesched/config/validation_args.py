@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kubesched.api.affinity import TopologySpreadConstraint
-from kubesched.config import names
+from kubesched.config import durations, names
 from kubesched.config.args import (
     LEAST_ALLOCATED,
     MOST_ALLOCATED,
@@ -183,7 +183,10 @@ def _dynamic_resources(at: str, args: DynamicResourcesArgs, gates: FeatureGates)
         if args.filter_timeout is not None:
             yield f"{at}.filterTimeout", "Forbidden: DRASchedulingFilterTimeout feature gate is disabled"
     elif args.filter_timeout is not None and args.filter_timeout < 0:
-        yield f"{at}.filterTimeout", _invalid(args.filter_timeout, "must be zero or positive")
+        yield (
+            f"{at}.filterTimeout",
+            _invalid(durations.render(args.filter_timeout), "must be zero or positive"),
+        )
     conditions = gates.enabled("DRADeviceBindingConditions") and gates.enabled("DRAResourceClaimDeviceStatus")
     if args.binding_timeout is None:
         return
@@ -191,7 +194,10 @@ def _dynamic_resources(at: str, args: DynamicResourcesArgs, gates: FeatureGates)
         message = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
         yield f"{at}.bindingTimeout", f"Forbidden: {message}"
     elif args.binding_timeout < 1:
-        yield f"{at}.bindingTimeout", _invalid(args.binding_timeout, "must be at least 1 second")
+        yield (
+            f"{at}.bindingTimeout",
+            _invalid(durations.render(args.binding_timeout), "must be at least 1 second"),
+        )
 
 
 def _invalid(value: object, message: str) -> str:

@@ -76,10 +76,9 @@ class BackoffQueue:
         return self._rejected.remove(uid) or self._failed.remove(uid)
 
     def reorder(self, uid: str) -> None:
-        """Restore the order after the pod of a waiting entry changed."""
-        for heap in (self._rejected, self._failed):
-            if heap.get(uid) is not None:
-                heap.reorder(uid)
+        """Restore the order after the pod of a waiting entry changed; only among the rejected it matters."""
+        if self._rejected.get(uid) is not None:
+            self._rejected.reorder(uid)
 
     def pop_early(self) -> Entry | None:
         """Take out the rejected pod whose backoff ends first, long before it ends; never a failed one."""

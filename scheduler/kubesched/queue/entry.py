@@ -69,4 +69,3 @@ class Entry:
         """Forget who rejected the pod, so that no plugin of an earlier attempt is held responsible."""
         self.unschedulable_plugins = frozenset()
         self.pending_plugins = frozenset()
-        self.gating_plugin = ""

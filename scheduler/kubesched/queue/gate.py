@@ -5,14 +5,14 @@ Follows upstream `runPreEnqueuePlugins` in `backend/queue/scheduling_queue.go` (
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
+from kubesched import logs
 from kubesched.framework.interface import PreEnqueue
 from kubesched.framework.status import Code
 from kubesched.queue.entry import Entry
 
-_log = logging.getLogger(__name__)
+_log = logs.get(__name__)
 
 
 def ask_pre_enqueue(plugins: Sequence[PreEnqueue], entry: Entry) -> None:
@@ -30,7 +30,9 @@ def ask_pre_enqueue(plugins: Sequence[PreEnqueue], entry: Entry) -> None:
         if status.code is Code.Error:
             _log.error(
                 "Unexpected error running PreEnqueue plugin",
-                extra={"pod": entry.pod.key, "plugin": plugin.name, "err": status.message},
+                status.message,
+                pod=entry.pod.key,
+                plugin=plugin.name,
             )
         return
     entry.gating_plugin = ""

@@ -65,14 +65,19 @@ class EntryHeap:
         self._settle(self._at[uid])
 
     def _settle(self, index: int) -> None:
-        self._sink(self._rise(index))
+        """Put the entry at `index` where it belongs, above or below.
+
+        It goes down to a leaf first and rises from there: what takes a hole's place comes from the bottom and
+        mostly belongs there, so this compares once per level instead of twice.
+        """
+        self._rise(self._descend(index))
 
     def _before(self, left: Entry, right: Entry) -> bool:
         if left.order < right.order:
             return not self._less(right, left)
         return self._less(left, right)
 
-    def _rise(self, index: int) -> int:
+    def _rise(self, index: int) -> None:
         entries, at = self._entries, self._at
         entry = entries[index]
         while index > 0:
@@ -84,18 +89,15 @@ class EntryHeap:
             index = above
         entries[index] = entry
         at[entry.uid] = index
-        return index
 
-    def _sink(self, index: int) -> None:
+    def _descend(self, index: int) -> int:
         entries, at = self._entries, self._at
         entry, size = entries[index], len(entries)
         while (below := 2 * index + 1) < size:
             if below + 1 < size and self._before(entries[below + 1], entries[below]):
                 below += 1
-            if not self._before(entries[below], entry):
-                break
             entries[index] = entries[below]
             at[entries[index].uid] = index
             index = below
         entries[index] = entry
-        at[entry.uid] = index
+        return index

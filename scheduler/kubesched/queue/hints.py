@@ -7,18 +7,18 @@ looks closer. Only plugins that rejected the pod are asked. Follows upstream `is
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
 
+from kubesched import logs
 from kubesched.api.objects import Pod
 from kubesched.framework.interface import Hint, HintFn
 from kubesched.queue.entry import Entry
 from kubesched.state.events import ActionType, ClusterEvent, Resource, match
 
-_log = logging.getLogger(__name__)
+_log = logs.get(__name__)
 
 Registrations: TypeAlias = Mapping[ClusterEvent, Sequence[tuple[str, HintFn]]]
 """One profile's (plugin, hint function) pairs by registered event, as `framework.hints` collects them."""
@@ -92,8 +92,6 @@ class HintMap:
 def _ask(plugin: str, hint: HintFn, pod: Pod, event: ClusterEvent) -> Hint:
     try:
         return hint(pod, event)
-    except Exception:  # noqa: BLE001 - any plugin's failure must not leave the pod stuck
-        _log.exception(
-            "QueueingHintFn returns error", extra={"pod": pod.key, "plugin": plugin, "event": event.title}
-        )
+    except Exception as failure:  # noqa: BLE001 - no plugin's failure may leave the pod stuck
+        _log.error("QueueingHintFn returns error", failure, pod=pod.key, plugin=plugin, event=event.title)
         return Hint.Queue

@@ -20,12 +20,12 @@ not come back. An event visits only pods rejected by a plugin that registered it
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
+from kubesched import logs
 from kubesched.api.objects import Pod
 from kubesched.clock import Clock
 from kubesched.framework.interface import PreEnqueue
@@ -46,7 +46,7 @@ from kubesched.state.events import (
     pod_changes,
 )
 
-_log = logging.getLogger(__name__)
+_log = logs.get(__name__)
 
 LEFTOVER_FLUSH_PERIOD = 30.0
 """Seconds between two looks for pods that no event has woken for too long."""
@@ -178,7 +178,7 @@ class SchedulingQueue:
             return None
         present = self._places.where(entry.uid)
         if present is not None:
-            _log.error("Pod is already present in the queue", extra={"pod": entry.pod.key, "queue": present})
+            _log.error("Pod is already present in the queue", pod=entry.pod.key, queue=present)
             return present
         if flight is not None:
             entry.pod = flight.pod
@@ -264,7 +264,6 @@ class SchedulingQueue:
 
     def _count_failure(self, entry: Entry, *, error: bool) -> None:
         """Lengthen the backoff that belongs to this kind of failure, and start it now."""
-        entry.gating_plugin = ""
         if error:
             entry.clear_rejectors()
         if entry.rejectors:

@@ -82,4 +82,4 @@ def test_comparisons_grow_with_the_logarithm() -> None:
         compared = 0
         heap.pop()
         worst = max(worst, compared)
-    assert worst <= 3 * 14
+    assert worst <= 2 * 14

@@ -6,7 +6,7 @@ Facts from upstream's scheduling_queue_test.go (1.36).
 from __future__ import annotations
 
 import pytest
-from queue_world import HINTS, NODE_ADD, World, a_pod, relabelled
+from queue_world import HINTS, NODE_ADD, PV_ADD, World, a_pod, queue_hint, relabelled
 
 from kubesched.queue import Place
 from kubesched.state.events import UNSCHEDULABLE_TIMEOUT
@@ -127,6 +127,15 @@ def test_event_during_the_attempt_is_weighed_on_return(plugins, pending, place: 
     assert world.reject(entry, *plugins, pending=pending) is place
 
 
+def test_a_later_event_may_give_the_stronger_answer() -> None:
+    """The first wakes the pod after backoff, the second comes from the plugin it is pending on."""
+    world = World({NODE_ADD: [("Fit", queue_hint)], PV_ADD: [("Permit", queue_hint)]})
+    entry = world.add_and_pop(a_pod("pod"))
+    world.queue.move_all(NODE_ADD)
+    world.queue.move_all(PV_ADD)
+    assert world.reject(entry, "Fit", pending=["Permit"]) is Place.ACTIVE
+
+
 def test_event_before_the_attempt_does_not_count() -> None:
     """The attempt has seen its effect."""
     world = World(HINTS)
@@ -145,6 +154,16 @@ def test_each_attempt_sees_the_events_since_its_own_start() -> None:
     second = world.add_and_pop(a_pod("second"))
     assert world.reject(second, "Queue") is Place.UNSCHEDULABLE
     assert world.reject(first, "Queue") is Place.BACKOFF
+
+
+def test_pods_that_return_at_the_same_moment_are_tried_in_that_order() -> None:
+    """Not in the order in which they first came."""
+    world = World()
+    entries = [world.add_and_pop(a_pod(name)) for name in ("first", "second", "third")]
+    for entry in reversed(entries):
+        world.reject(entry, "Any")
+    world.queue.activate([entry.pod for entry in entries])
+    assert world.names_popped() == ["third", "second", "first"]
 
 
 def test_binding_failure_goes_to_backoff() -> None:

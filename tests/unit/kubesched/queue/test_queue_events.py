@@ -103,6 +103,14 @@ def test_activate_leaves_an_active_pod_alone() -> None:
     assert world.names_popped() == ["first", "second"]
 
 
+def test_activation_of_an_unknown_pod_is_not_kept() -> None:
+    """It concerns nobody in flight."""
+    world = World()
+    world.add_and_pop(a_pod("flying"))
+    world.queue.activate([a_pod("unknown")])
+    assert world.queue.pending().in_flight_events == 0
+
+
 def test_activated_in_flight_pod_is_tried_again_soon() -> None:
     """Asynchronous preemption may end before the preemptor is back; other pods in flight are not meant."""
     world = World()

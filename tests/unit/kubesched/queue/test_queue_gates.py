@@ -52,6 +52,14 @@ def test_gating_plugin_is_asked_first() -> None:
     assert world.where(pod) is Place.ACTIVE
 
 
+def test_a_gate_that_stays_closed_is_no_move() -> None:
+    """queue_incoming_pods_total does not count a pod that stayed where it was."""
+    world = World({LABELLED: [("Gate", queue_hint)]}, gates=[Gate("Gate")])
+    world.queue.add(pod := a_pod("pod", app="x"))
+    world.queue.update(pod, relabelled(pod, tier="y"))
+    assert world.moves == [("pod", Place.GATED, "UnschedulablePodAdd")]
+
+
 def test_gates_may_change_hands() -> None:
     """A pod let go by one plugin and held by the next stays gated, under the new plugin."""
     gates = [Gate("A"), Gate("B")]
@@ -185,6 +193,10 @@ def test_initial_attempt_is_counted_from_the_first_activation() -> None:
     world.clock.advance(10)
     gate.open_for.add("app")
     world.queue.update(pod, relabelled(pod, app="x"))
+    entry = world.pop()
+    assert entry.initial_attempt_timestamp == 15.0
+    world.queue.add_unschedulable(entry, error=True)
+    world.clock.advance(10)
     assert world.pop().initial_attempt_timestamp == 15.0
 
 
@@ -192,4 +204,4 @@ def test_broken_gate_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """A pod is not held for a plugin's failure in silence."""
     World(gates=[Gate("Gate", fails=True)]).queue.add(a_pod("pod"))
     (record,) = caplog.records
-    assert (record.pod, record.plugin, record.err) == ("ns/pod", "Gate", "broken")
+    assert record.kv == {"pod": "ns/pod", "plugin": "Gate", "err": "broken"}

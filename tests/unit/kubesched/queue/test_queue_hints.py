@@ -178,8 +178,8 @@ def test_a_failing_hint_is_logged_with_plugin_and_pod(caplog: pytest.LogCaptureF
     """Nobody wakes a pod for a broken plugin in silence."""
     HintMap({NODE_ADD: [("A", failing_hint)]}).strategy(an_entry("A"), NODE_ADD)
     (record,) = caplog.records
-    assert (record.plugin, record.pod, record.event) == ("A", "ns/pod", "NodeAdd")
-    assert "the hint function is broken" in caplog.text
+    values = {"pod": "ns/pod", "plugin": "A", "event": "NodeAdd"}
+    assert record.kv == {"err": "the hint function is broken", **values}
 
 
 def test_interested_names_every_plugin_that_registered_the_kind_of_event() -> None:

@@ -6,8 +6,20 @@ Facts from upstream's scheduling_queue_test.go (1.36).
 from __future__ import annotations
 
 import pytest
-from queue_world import HINTS, NODE_ADD, PROFILE, PV_ADD, Gate, World, a_pod, queue_hint, relabelled
+from queue_world import (
+    HINTS,
+    NODE_ADD,
+    PROFILE,
+    PV_ADD,
+    Gate,
+    World,
+    a_pod,
+    queue_hint,
+    relabelled,
+    with_spec,
+)
 
+from kubesched.api.taints import Toleration
 from kubesched.queue import Place
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 
@@ -54,6 +66,25 @@ def test_update_of_a_waiting_pod_is_shown_to_its_rejectors(plugin: str, waited: 
     world.queue.update(pod, newer)
     assert world.where(pod) is place
     assert world.queue.get(pod.uid).pod is newer
+
+
+def test_update_that_changed_several_things_wakes_once() -> None:
+    """The first change that is worth while moves the pod; the others are not asked about."""
+    world = World(HINTS)
+    world.rejected(pod := a_pod("pod"), "Queue")
+    world.moves.clear()
+    newer = with_spec(relabelled(pod, app="x"), tolerations=(Toleration(operator="Exists"),))
+    world.queue.update(pod, newer)
+    assert world.moves == [("pod", Place.BACKOFF, "UnschedulablePodUpdatePodLabel")]
+
+
+def test_pod_that_is_there_after_all_comes_back() -> None:
+    """Deleted and then added under the same uid while in flight: the last word counts."""
+    world = World()
+    entry = world.add_and_pop(pod := a_pod("pod"))
+    world.queue.delete(pod)
+    world.queue.add(pod)
+    assert world.queue.add_unschedulable(entry, error=True) is Place.BACKOFF
 
 
 def test_update_during_the_attempt_is_weighed_on_return() -> None:

@@ -1,0 +1,73 @@
+"""From options to a core: the state, the queue and the profiles of one scheduler, wired but not yet running.
+
+Live scheduling, `explain` and `simulate` start from the same pieces. Follows `scheduler.New` in
+`pkg/scheduler/scheduler.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+from kubesched.api.objects import Pod
+from kubesched.clock import Clock
+from kubesched.config.gates import FeatureGates
+from kubesched.config.types import KubeSchedulerConfiguration
+from kubesched.framework.handle import Handle, Writer
+from kubesched.framework.profile import Registry, build
+from kubesched.framework.runtime import Framework
+from kubesched.queue import SchedulingQueue
+from kubesched.queue.places import OnMove
+from kubesched.schedule_one import Core
+from kubesched.state.cluster import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class CoreOptions:
+    """What a core is made of beyond the configuration. `max_in_unschedulable` is in seconds."""
+
+    config: KubeSchedulerConfiguration
+    gates: FeatureGates
+    registry: Registry
+    max_in_unschedulable: float = 300.0
+    writer: Writer | None = None
+    on_move: OnMove | None = None
+
+
+def build_core(options: CoreOptions, clock: Clock, rng: Random) -> Core:
+    """A core with an empty state. Raises ValueError for profiles that cannot work."""
+    config = options.config
+    cluster = Cluster(clock)
+
+    def activate(pods: Iterable[Pod]) -> None:
+        queue.activate(pods)
+
+    handle = Handle(
+        cluster=cluster, clock=clock, gates=options.gates, rng=rng, writer=options.writer, activate=activate
+    )
+    profiles: dict[str, Framework] = {
+        profile.scheduler_name: build(profile, options.registry, handle) for profile in config.profiles
+    }
+    sort = next(iter(profiles.values())).queue_sort
+    if sort is None:
+        raise ValueError("no queue sort plugin is enabled")
+    queue = SchedulingQueue(
+        clock,
+        {name: framework.hints for name, framework in profiles.items()},
+        less=sort.less,
+        pre_enqueue={name: framework.pre_enqueues for name, framework in profiles.items()},
+        initial_backoff=float(config.pod_initial_backoff_seconds),
+        max_backoff=float(config.pod_max_backoff_seconds),
+        max_in_unschedulable=options.max_in_unschedulable,
+        pop_from_backoff=options.gates.enabled("SchedulerPopFromBackoffQ"),
+        on_move=options.on_move,
+    )
+    return Core(
+        cluster,
+        queue,
+        profiles,
+        clock,
+        rng,
+        percentage_of_nodes_to_score=config.percentage_of_nodes_to_score,
+    )

@@ -1,0 +1,54 @@
+"""What the scheduler offers a plugin when the plugin is built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from kubesched.framework.interface import Plugin
+from kubesched.framework.prebinding_pods import PrebindingPods
+from kubesched.framework.preemptors import Preemptors
+from kubesched.framework.waiting_pods import WaitingPods
+
+if TYPE_CHECKING:
+    from kubesched.api.objects import Pod
+    from kubesched.clock import Clock
+    from kubesched.config.gates import FeatureGates
+    from kubesched.state import ClusterReader
+
+
+class Writer(Protocol):
+    """The writes that in-tree plugins make; the live client implements it."""
+
+    async def bind(self, pod: Pod, node_name: str) -> None:
+        """Post the pod's binding; raises when the API server refuses it."""
+        ...
+
+
+def _nobody(_pods: Iterable[Pod]) -> None:
+    """Without a queue there is no pod to activate."""
+
+
+@dataclass(slots=True)
+class Handle:
+    """One per scheduler, shared by all profiles.
+
+    `writer` is None where nothing is written (explain); `activate` moves pods that wait for an event to the
+    active queue.
+    """
+
+    cluster: ClusterReader
+    clock: Clock
+    gates: FeatureGates
+    rng: Random
+    writer: Writer | None = None
+    activate: Callable[[Iterable[Pod]], None] = _nobody
+    waiting_pods: WaitingPods = field(default_factory=WaitingPods)
+    prebinding_pods: PrebindingPods = field(default_factory=PrebindingPods)
+    preemptors: Preemptors = field(default_factory=Preemptors)
+
+
+Factory: TypeAlias = Callable[[object, Handle], Plugin]
+"""Builds a plugin from its configured arguments (None when it has none) and the handle."""

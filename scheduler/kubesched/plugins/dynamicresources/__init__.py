@@ -1,0 +1,1 @@
+"""DynamicResources, as far as pods without resource claims meet it."""

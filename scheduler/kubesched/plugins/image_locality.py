@@ -1,0 +1,57 @@
+"""ImageLocality: a node that has the pod's large images already is better, unless many nodes have them.
+
+Follows upstream `imagelocality/image_locality.go` (1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from kubesched.api.objects import Pod
+from kubesched.framework import MAX_SCORE, Cycle, Points, View
+from kubesched.state.images import ImageState
+
+_MIB = 1024 * 1024
+_SMALLEST = 23 * _MIB
+_LARGEST_PER_CONTAINER = 1000 * _MIB
+
+
+class ImageLocality:
+    """Scores by the size of the pod's images on the node, each scaled by the share of nodes that have it."""
+
+    name: ClassVar[str] = "ImageLocality"
+
+    def score(self, cycle: Cycle, view: View) -> Points:
+        """One answer per distinct set of images, between the thresholds scaled to 0..100."""
+        pod, nodes = cycle.pod, cycle.cluster.nodes
+        wanted = _image_names(pod)
+        classes = nodes.images[view.rows]
+        answers = np.zeros(nodes.image_class_count + 1, np.int64)
+        total = len(nodes)
+        for number, images in nodes.image_classes:
+            answers[number] = _sum(wanted, images, total)
+        return _scaled(answers, len(pod.spec.init_containers) + len(pod.spec.containers))[classes]
+
+
+def _image_names(pod: Pod) -> list[str]:
+    """The images of containers and image volumes, with the tag that is meant where none is given."""
+    spec = pod.spec
+    named = [container.image for container in (*spec.init_containers, *spec.containers)]
+    named += [volume.image.reference for volume in spec.volumes if volume.image is not None]
+    return [name if name.rfind(":") > name.rfind("/") else f"{name}:latest" for name in named]
+
+
+def _sum(wanted: list[str], images: Mapping[str, ImageState], nodes: int) -> int:
+    """The bytes of the images that are there; the division comes first, as in the reference."""
+    present = (images[name] for name in wanted if name in images)
+    return sum(int(float(image.size) * (float(image.nodes) / float(nodes))) for image in present)
+
+
+def _scaled(sums: Points, containers: int) -> Points:
+    """Image volumes count in the sum but not in the upper threshold."""
+    largest = _LARGEST_PER_CONTAINER * containers
+    clipped = np.where(sums < _SMALLEST, _SMALLEST, np.minimum(sums, largest))
+    return MAX_SCORE * (clipped - _SMALLEST) // (largest - _SMALLEST)

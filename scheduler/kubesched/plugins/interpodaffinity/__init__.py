@@ -1,0 +1,1 @@
+"""InterPodAffinity: where pods want to be near, or away from, other pods."""

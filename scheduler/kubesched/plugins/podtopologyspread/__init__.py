@@ -1,0 +1,1 @@
+"""PodTopologySpread: keep the number of matching pods even over the domains of a topology."""

@@ -1,0 +1,274 @@
+"""What every plugin must keep to, checked on small states: `check_plugin(factory)`.
+
+* A filter gives one code per world, and commutes with `take`.
+* Adding pods to worlds and removing them again changes no answer.
+* A pod added to a world counts like a pod that is there.
+* Every code decodes: a positive one to a rejection with a reason, a negative one to an Error.
+* Scores have one number per world, commute with `take`, and lie in 0..100 once normalised.
+* Hints are registered for known events and answer Queue or Skip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.objects import Object, Pod
+from kubesched.clock import VirtualClock
+from kubesched.config.gates import FeatureGates
+from kubesched.framework import Cycle, Handle, Hint, NodeNames, Plugin, Status
+from kubesched.framework.handle import Factory
+from kubesched.framework.hints import events_of
+from kubesched.framework.registration import Registered, register
+from kubesched.framework.runtime import Framework, Weighted
+from kubesched.framework.status import Code
+from kubesched.state import Cluster, View
+from kubesched.state.events import ActionType, ClusterEvent, Resource
+from kubesched.testing.builders import cluster, node, pod
+from kubesched.testing.scenarios import Scenario, scenarios
+
+
+class ConformanceError(AssertionError):
+    """A plugin does not keep to the contract; the message names the plugin, the scenario and the rule."""
+
+
+def check_plugin(
+    factory: Factory | type[Plugin],
+    *,
+    args: object = None,
+    more: Iterable[Scenario] = (),
+    gates: FeatureGates | None = None,
+) -> None:
+    """Check the plugin that `factory(args, handle)` builds; a class without parameters will do as well.
+
+    `more` scenarios are tried after the kit's own. Raises ConformanceError at the first broken rule, and
+    RegistrationError for a plugin that cannot be registered.
+    """
+    for scenario in (*scenarios(), *more):
+        trial = _Trial(factory, args, gates or FeatureGates(), scenario)
+        trial.check_queueing()
+        trial.check_filter()
+        trial.check_score()
+        trial.check_reserve()
+
+
+class _Trial:
+    """One plugin on one scenario."""
+
+    def __init__(
+        self, factory: Factory | type[Plugin], args: object, gates: FeatureGates, scenario: Scenario
+    ) -> None:
+        self._factory = factory
+        self._args = args
+        self._gates = gates
+        self._scenario = scenario
+        self._cluster = cluster(*scenario.objects)
+        self._item = self._built(self._cluster)
+
+    def check_queueing(self) -> None:
+        points = self._item.points
+        if "pre_enqueue" in points:
+            self._status(points["pre_enqueue"].pre_enqueue(self._scenario.pod), "pre_enqueue")
+        if "queue_sort" in points:
+            waiting = _Waiting(self._scenario.pod)
+            self._require(not points["queue_sort"].less(waiting, waiting), "no pod comes before itself")
+        for registered in events_of(self._item):
+            event = registered.event
+            self._require(bool(event.action), f"event {event!r} names no action")
+            self._require(
+                event.resource not in (Resource.AssignedPod, Resource.UnschedulablePod),
+                f"event {event!r}: register Resource.Pod, which covers both sides of binding",
+            )
+            if registered.hint is not None:
+                for happened in _happened(event):
+                    answer = registered.hint(self._scenario.pod, happened)
+                    self._require(isinstance(answer, Hint), f"the hint of {event!r} gave {answer!r}")
+
+    def check_filter(self) -> None:
+        points = self._item.points
+        cycle, view = self._cycle(self._cluster, self._item), self._all(self._cluster)
+        if not self._prepare(cycle) or "filter" not in points:
+            return
+        codes = self._codes(cycle, view)
+        for index in _indexes(len(view)):
+            part = self._codes(cycle, view.take(index))
+            self._require(
+                np.array_equal(part, codes[index]),
+                f"filter(view.take({index.tolist()})) gave {part.tolist()}, "
+                f"filter(view) there {codes[index].tolist()}",
+            )
+        self._check_codes(cycle, codes)
+        self._check_moves(cycle, view, codes)
+
+    def check_score(self) -> None:
+        points = self._item.points
+        if "score" not in points:
+            return
+        cycle, view = self._cycle(self._cluster, self._item), self._all(self._cluster)
+        if not self._prepare(cycle, may_skip=True):
+            return
+        if "pre_score" in points:
+            status = points["pre_score"].pre_score(cycle, view)
+            self._status(status, "pre_score")
+            if status is not None and status.code is not Code.Success:
+                return
+        raw = self._numbers(points["score"].score(cycle, view), len(view), "score")
+        for index in _indexes(len(view)):
+            part = self._numbers(points["score"].score(cycle, view.take(index)), len(index), "score")
+            self._require(np.array_equal(part, raw[index]), f"score(view.take({index.tolist()})) differs")
+        if "normalize" in points:
+            normal = points["normalize"].normalize(cycle, view, raw.copy())
+            raw = self._numbers(normal, len(view), "normalize")
+        self._require(bool(((raw >= 0) & (raw <= 100)).all()), f"scores {raw.tolist()} are not all in 0..100")
+
+    def check_reserve(self) -> None:
+        reserve = self._item.points.get("reserve")
+        if reserve is not None:
+            cycle = self._cycle(self._cluster, self._item)
+            for _ in range(2):
+                reserve.unreserve(cycle, "n0")
+
+    def _check_codes(self, cycle: Cycle, codes: NDArray[np.int64]) -> None:
+        plugin = self._item.points["filter"]
+        for code in sorted(set(codes.tolist()) - {0}):
+            status = plugin.status(cycle, code)
+            self._require(isinstance(status, Status), f"status({code}) gave {status!r}")
+            if code < 0:
+                self._require(status.code is Code.Error, f"status({code}) of a negative code is {status}")
+            else:
+                self._require(status.is_rejected, f"status({code}) is no rejection: {status}")
+                self._require(bool(status.reasons), f"status({code}) gives no reason")
+
+    def _check_moves(self, cycle: Cycle, view: View, codes: NDArray[np.int64]) -> None:
+        worlds = range(len(view))
+        for guest in self._scenario.guests:
+            added = view.add(worlds, [[guest]] * len(view))
+            back = added.remove(worlds, [[guest]] * len(view))
+            self._same(self._codes(cycle, back), codes, f"adding and removing {guest.key}")
+            self._check_arrival(guest, self._codes(cycle, added))
+        there = [view.pods(k) for k in worlds]
+        back = view.remove(worlds, there).add(worlds, there)
+        self._same(self._codes(cycle, back), codes, "removing and adding all pods")
+
+    def _check_arrival(self, guest: Pod, imagined: NDArray[np.int64]) -> None:
+        """A world with the guest answers as a cluster in which the guest is on that node."""
+        rows = self._cluster.nodes.order.tolist()
+        for k, name in enumerate(self._cluster.nodes.names[row] for row in rows):
+            real = cluster(*self._scenario.objects, guest.assigned_to(name))
+            item = self._built(real)
+            cycle = self._cycle(real, item)
+            if not self._prepare(cycle, item=item):
+                continue
+            codes = self._codes(cycle, self._all(real), item)
+            self._require(
+                bool(codes[k]) == bool(imagined[k]),
+                f"with {guest.key} on {name} in a view the code is {imagined[k]}, in a cluster {codes[k]}",
+            )
+
+    def _built(self, state: Cluster) -> Registered:
+        handle = Handle(state, VirtualClock(), self._gates, Random(0))  # noqa: S311 - ties only
+        if isinstance(self._factory, type) and self._args is None:
+            return register(_instance(self._factory, handle))
+        made: Any = self._factory
+        return register(made(self._args, handle))
+
+    def _cycle(self, state: Cluster, item: Registered) -> Cycle:
+        points = item.points
+        framework = Framework(
+            VirtualClock(),
+            filters=[points["filter"]] if "filter" in points else [],
+            scores=[Weighted(points["score"], 1, points.get("normalize"))] if "score" in points else [],
+        )
+        return Cycle(self._scenario.pod, state, framework=framework)
+
+    def _prepare(self, cycle: Cycle, *, item: Registered | None = None, may_skip: bool = False) -> bool:
+        """Run PreFilter; False when the pod is rejected or skipped there."""
+        pre_filter = (item or self._item).points.get("pre_filter")
+        if pre_filter is None:
+            return True
+        answer = pre_filter.pre_filter(cycle)
+        if answer is None or isinstance(answer, NodeNames):
+            return True
+        self._status(answer, "pre_filter")
+        return answer.code is Code.Success or (may_skip and answer.code is Code.Skip)
+
+    def _codes(self, cycle: Cycle, view: View, item: Registered | None = None) -> NDArray[np.int64]:
+        codes = (item or self._item).points["filter"].filter(cycle, view)
+        if codes is None:
+            return np.zeros(len(view), np.int64)
+        return self._numbers(codes, len(view), "filter")
+
+    def _numbers(self, value: Any, size: int, method: str) -> NDArray[np.int64]:  # noqa: ANN401 - it is checked here
+        self._require(isinstance(value, np.ndarray), f"{method} gave {type(value).__name__}, not an array")
+        self._require(value.dtype == np.int64, f"{method} gave {value.dtype}, not int64")
+        self._require(value.shape == (size,), f"{method} gave shape {value.shape} for {size} worlds")
+        numbers: NDArray[np.int64] = value
+        return numbers
+
+    def _status(self, value: object, method: str) -> None:
+        self._require(value is None or isinstance(value, Status), f"{method} gave {value!r}")
+
+    def _same(self, left: NDArray[np.int64], right: NDArray[np.int64], what: str) -> None:
+        self._require(
+            np.array_equal(left, right),
+            f"{what} changed the codes from {right.tolist()} to {left.tolist()}",
+        )
+
+    def _require(self, holds: bool, rule: str) -> None:
+        if not holds:
+            raise ConformanceError(f'plugin "{self._item.name}", {self._scenario.name}: {rule}')
+
+    @staticmethod
+    def _all(state: Cluster) -> View:
+        state.nodes.snapshot()
+        return View(state, state.nodes.order)
+
+
+class _Waiting:
+    """A queued pod."""
+
+    def __init__(self, waiting: Pod) -> None:
+        self.pod = waiting
+        self.timestamp = 0.0
+
+
+def _instance(kind: Callable[..., Any], handle: Handle) -> Plugin:
+    """An object of a plugin class, which takes nothing or the handle."""
+    try:
+        made: Plugin = kind()
+    except TypeError:
+        made = kind(handle)
+    return made
+
+
+def _indexes(size: int) -> Iterator[NDArray[np.intp]]:
+    """Some ways to pick worlds: backwards, every other one, each alone, none, twice the same."""
+    every = np.arange(size)
+    yield every[::-1]
+    yield every[::2]
+    for k in range(size):
+        yield every[k : k + 1]
+    yield every[:0]
+    yield np.repeat(every[:1], 2)
+
+
+def _happened(event: ClusterEvent) -> Iterator[ClusterEvent]:
+    """Events of the registered kind, with the objects that such an event carries."""
+    before: Object
+    after: Object
+    if event.resource is Resource.Node:
+        before, after = node("fresh"), node("fresh").label("x", "y").taint("t").cpu(64)
+    elif event.resource is Resource.Pod:
+        before, after = pod("other").on("n0").host_port(80), pod("other").on("n0").label("app", "web")
+    else:
+        return
+    if event.action & ActionType.Add:
+        yield ClusterEvent(event.resource, ActionType.Add, new=after)
+    if event.action & ActionType.Update:
+        yield ClusterEvent(event.resource, event.action & ActionType.Update, old=before, new=after)
+    if event.action & ActionType.Delete:
+        yield ClusterEvent(event.resource, ActionType.Delete, old=before)
