@@ -1,0 +1,1 @@
+"""Control planes to test on: the programs, the processes, the fake nodes."""

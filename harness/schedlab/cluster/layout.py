@@ -1,0 +1,136 @@
+"""Where the files of a local control plane lie, and what is in them before anything starts."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from schedlab import data
+from schedlab.cluster import audit, pki
+from schedlab.cluster.ports import HOST
+
+ADMIN = "admin"
+SCHEDULER = "system:kube-scheduler"
+CONTROLLER_MANAGER = "system:kube-controller-manager"
+KWOK = "kwok"
+
+_MASTERS = ("system:masters",)
+USERS: Mapping[str, tuple[str, ...]] = {
+    ADMIN: _MASTERS,
+    SCHEDULER: (),
+    # All controllers act under this one name; their user agents tell them apart in the audit log.
+    CONTROLLER_MANAGER: _MASTERS,
+    KWOK: _MASTERS,
+}
+"""Who has a kubeconfig, and the groups in its certificate. The scheduler has no more than RBAC gives it."""
+
+_SERVICE_ADDRESS = (
+    "10.96.0.1"  # the first of components.SERVICE_RANGE, where the API server is inside a cluster
+)
+_SHORT_ENOUGH = 60  # a socket's path holds 107 bytes, directory and file names included
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the files of one control plane lie: `private` is for its owner only and dies with it."""
+
+    directory: Path
+    private: Path
+
+    @property
+    def certificates(self) -> Path:
+        """Certificates and keys."""
+        return self.private / "pki"
+
+    @property
+    def etcd_socket(self) -> Path:
+        """Where kube-apiserver reaches etcd: a socket in a private directory needs no certificate."""
+        return self.private / "etcd.sock"
+
+    @property
+    def etcd_data(self) -> Path:
+        """The data directory of etcd."""
+        return self.private / "etcd"
+
+    @property
+    def audit_policy(self) -> Path:
+        """The audit policy's file."""
+        return self.private / "audit-policy.yaml"
+
+    @property
+    def audit_log(self) -> Path:
+        """The audit log's file."""
+        return self.directory / "audit.log"
+
+    @property
+    def stages(self) -> Path:
+        """The configuration of kwok: all stages in one file."""
+        return self.private / "stages.yaml"
+
+    def log(self, component: str) -> Path:
+        """The log of a component."""
+        return self.directory / "logs" / f"{component}.log"
+
+    def kubeconfig(self, user: str) -> Path:
+        """The kubeconfig of `user`."""
+        return self.private / "kubeconfigs" / (user.replace(":", "-") + ".yaml")
+
+    def prepare(self, *, name: str, server: str) -> None:
+        """Write what the components read: certificates, kubeconfigs, the audit policy, the stages."""
+        for directory in (self.certificates, self.private / "kubeconfigs"):
+            directory.mkdir(mode=0o700)
+        authority = pki.CertificateAuthority(f"schedlab {name}")
+        pki.write_private(self.certificates / "ca.crt", authority.certificate)
+        names = ["localhost", "kubernetes.default.svc"]
+        self._write_pair("server", authority.server([HOST, _SERVICE_ADDRESS], names))
+        pki.write_private(self.certificates / "service-accounts.key", pki.signing_key())
+        for user, groups in USERS.items():
+            credential = authority.client(user, groups)
+            if user == ADMIN:
+                self._write_pair(ADMIN, credential)
+            pki.write_kubeconfig(
+                self.kubeconfig(user),
+                server=server,
+                cluster=f"schedlab-{name}",
+                authority=authority.certificate,
+                user=user,
+                credential=credential,
+            )
+        self.audit_policy.write_bytes(msgspec.json.encode(audit.policy(SCHEDULER)))
+        self.stages.write_text(stages())
+
+    def _write_pair(self, stem: str, credential: pki.Credential) -> None:
+        pki.write_private(self.certificates / f"{stem}.crt", credential.certificate)
+        pki.write_private(self.certificates / f"{stem}.key", credential.key)
+
+    def remove_private(self) -> None:
+        """Remove keys, kubeconfigs and data; with a run directory inside, that too."""
+        shutil.rmtree(self.private, ignore_errors=True)
+
+
+def new_layout(run_directory: Path | None) -> Layout:
+    """A layout with a new private directory; the run directory lies inside it unless one is given."""
+    private = _private_directory()
+    directory = run_directory.absolute() if run_directory is not None else private / "run"
+    (directory / "logs").mkdir(mode=0o700, parents=True, exist_ok=True)
+    return Layout(directory=directory, private=private)
+
+
+def stages() -> str:
+    """The configuration of kwok: every file of `manifests/stages` as one YAML stream."""
+    paths = sorted(data.path("manifests/stages").glob("*.yaml"))
+    return yaml.safe_dump_all([yaml.safe_load(path.read_text()) for path in paths], sort_keys=False)
+
+
+def _private_directory() -> Path:
+    """A new directory that only its owner may enter, with a path short enough for a socket in it."""
+    base = tempfile.gettempdir()
+    if len(base) > _SHORT_ENOUGH:
+        base = "/tmp"  # noqa: S108 - mkdtemp makes an unguessable 0700 directory in it
+    return Path(tempfile.mkdtemp(prefix="schedlab-", dir=base))

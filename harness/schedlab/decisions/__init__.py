@@ -1,0 +1,1 @@
+"""What a scheduler decided for one pod, as seen from outside, and how two answers differ."""

@@ -1,0 +1,1 @@
+"""Random cluster states, played on the reference and asked of a scheduler under test."""

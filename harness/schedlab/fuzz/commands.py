@@ -1,0 +1,170 @@
+"""`schedlab fuzz` and `schedlab record`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from schedlab.decisions import corpus
+from schedlab.decisions.explain import KUBESCHED, Explain
+from schedlab.errors import SchedlabError, UsageError
+from schedlab.fuzz.features import FEATURES, chosen
+from schedlab.fuzz.oracle import oracle
+from schedlab.fuzz.run import Run, Settings
+from schedlab.fuzz.tally import Tally
+
+T = TypeVar("T")
+_FEATURES_HELP = f"Comma-separated: all, {', '.join(FEATURES)}; -NAME takes one out."
+#: Schedulers whose `explain` answers JSON lines.
+_EXPLAINERS = {"kubesched": KUBESCHED}
+
+
+@click.command()
+@click.option("--decisions", default=500, show_default=True, help="How many decisions to compare.")
+@click.option("--seed", default=1, show_default=True, help="Equal seeds draw equal cases.")
+@click.option("--features", default="all", show_default=True, metavar="LIST", help=_FEATURES_HELP)
+@click.option(
+    "--scheduler", default="kubesched", show_default=True, help="Whom to compare with kube-scheduler."
+)
+@click.option(
+    "--explain", "explain_command", metavar="COMMAND", help="Its explain command, reading JSON lines."
+)
+@click.option("--findings", default="artifacts/fuzz", show_default=True, type=click.Path(path_type=Path))
+@click.option(
+    "--shrink-attempts", default=300, show_default=True, help="How long to look for a smaller state."
+)
+def fuzz(
+    *,
+    decisions: int,
+    seed: int,
+    features: str,
+    scheduler: str,
+    explain_command: str | None,
+    findings: Path,
+    shrink_attempts: int,
+) -> None:
+    """Compare a scheduler with kube-scheduler, decision by decision, in random cluster states.
+
+    Every difference is shrunk to a small state and written as a corpus line and a suite test. Exits 1 if
+    there are any.
+    """
+    names = chosen(features)
+    settings = Settings(
+        decisions=decisions,
+        seed=seed,
+        features=names,
+        findings=findings,
+        provenance=f"commit {_commit()}, seed {seed}, features {','.join(names)}",
+        shrink_attempts=shrink_attempts,
+    )
+    argv = shlex.split(explain_command) if explain_command else _explainer(scheduler)
+    tally = _run(_fuzz(settings, argv))
+    findings.mkdir(parents=True, exist_ok=True)
+    summary = {"provenance": settings.provenance, "scheduler": scheduler, **tally.to_json()}
+    (findings / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    _conclude(tally, findings)
+
+
+async def _fuzz(settings: Settings, argv: tuple[str, ...] | list[str]) -> Tally:
+    async with AsyncExitStack() as stack:
+        explain = await stack.enter_async_context(Explain(argv))
+        recorder = await stack.enter_async_context(oracle())
+        return await Run(settings, recorder, explain, report=_progress()).run()
+
+
+@click.command()
+@click.option("--decisions", default=500, show_default=True, help="How many decisions to record.")
+@click.option("--seed", default=1, show_default=True, help="Equal seeds draw equal cases.")
+@click.option("--features", default="all", show_default=True, metavar="LIST", help=_FEATURES_HELP)
+@click.option("--untapped", is_flag=True, help="Without the extender: no feasible sets, no candidates.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="The corpus file (.jsonl or .jsonl.gz)."
+)
+def record(*, decisions: int, seed: int, features: str, untapped: bool, out: Path) -> None:
+    """Record decisions of kube-scheduler in random cluster states, for replay without a cluster."""
+    settings = Settings(
+        decisions=decisions,
+        seed=seed,
+        features=chosen(features),
+        findings=out.parent / "findings",
+        provenance=f"commit {_commit()}, seed {seed}",
+    )
+    tally, cases = _run(_record(settings, tapped=not untapped))
+    click.echo(f"{corpus.write(out, cases)} cases written to {out}")
+    _conclude(tally, settings.findings)
+
+
+async def _record(settings: Settings, *, tapped: bool) -> tuple[Tally, list[corpus.Case]]:
+    async with oracle("record", tapped=tapped) as recorder:
+        run = Run(settings, recorder, None, report=_progress(), keep_cases=True)
+        return await run.run(), run.cases
+
+
+def _explainer(scheduler: str) -> tuple[str, ...]:
+    if scheduler not in _EXPLAINERS:
+        raise click.UsageError(
+            f"{scheduler} has no explain command that schedlab knows; give it with --explain"
+        )
+    return _EXPLAINERS[scheduler]
+
+
+def _progress() -> Callable[[Tally], None]:
+    """Rewrites one line on a terminal; elsewhere prints a line now and then."""
+    terminal = sys.stderr.isatty()
+    printed = 0
+
+    def show(tally: Tally) -> None:
+        nonlocal printed
+        if terminal:
+            click.echo(f"\r\x1b[K{tally.line()}", nl=False, err=True)
+        elif tally.decisions - printed >= 200:
+            printed = tally.decisions
+            click.echo(tally.line(), err=True)
+
+    return show
+
+
+def _conclude(tally: Tally, findings: Path) -> None:
+    click.echo(("\n" if sys.stderr.isatty() else "") + tally.line())
+    for line in tally.table():
+        click.echo(line)
+    for reason, count in tally.discarded.most_common():
+        click.echo(f"  discarded {count}: {reason}")
+    for signature, count in tally.differences.most_common():
+        click.echo(f"  {count} x {signature}")
+    if tally.failed:
+        click.echo(f"shrunk states are in {findings}")
+        sys.exit(1)
+
+
+def _commit() -> str:
+    try:
+        done = subprocess.run(
+            ("git", "rev-parse", "--short", "HEAD"),  # noqa: S607 - git is looked up in PATH on purpose
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return asyncio.run(work)
+    except UsageError as error:
+        raise click.UsageError(error.render()) from error
+    except SchedlabError as error:
+        click.echo(error.render(), err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,134 @@
+"""A control plane whose only purpose is to ask kube-scheduler questions.
+
+The objects of a case must stay as they were written: the controller manager has nothing to do,
+kwok has no node of its own, and admission plugins that would add or refuse what a kubelet, a controller or a
+runtime class stands for are off. The scheduler is the unmodified binary, configured so that equal states get
+equal answers: it looks at all nodes, one at a time, without batching, and never tries a pod twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+from schedlab.api.client import Client
+from schedlab.cluster.backend import Backend, ClusterSpec, ControlPlane
+from schedlab.cluster.local import LocalBackend
+from schedlab.decisions.logbook import VERBOSITY, Tail
+from schedlab.decisions.tap import Tap
+from schedlab.errors import EnvironmentStartError
+from schedlab.fuzz.recorder import Recorder
+from schedlab.fuzz.world import World
+from schedlab.schedulers.declaration import declared
+from schedlab.schedulers.running import start, version
+
+#: Admission that rewrites or refuses what cases write on purpose.
+_ADMISSION_OFF = (
+    "ServiceAccount",
+    "TaintNodesByCondition",  # would taint every node not-ready
+    "Priority",  # cases give numbers, not classes
+    "RuntimeClass",  # cases give overhead without a class
+    "DefaultTolerationSeconds",
+    "StorageObjectInUseProtection",  # its finalizers need a controller
+)
+#: Controllers that would react to what cases hold: nodes, pods, owners, services, volumes, budgets.
+_CONTROLLERS_OFF = (
+    "clusterrole-aggregation",
+    "cronjob",
+    "daemonset",
+    "deployment",
+    "device-taint-eviction",
+    "disruption",
+    "endpoints",
+    "endpointslice",
+    "endpointslice-mirroring",
+    "ephemeral-volume",
+    "garbage-collector",
+    "job",
+    "legacy-serviceaccount-token-cleaner",
+    "namespace",
+    "node-lifecycle",
+    "persistentvolume-attach-detach",
+    "persistentvolume-binder",
+    "persistentvolume-expander",
+    "persistentvolume-protection",
+    "persistentvolumeclaim-protection",
+    "pod-garbage-collector",
+    "replicaset",
+    "replicationcontroller",
+    "resourceclaim",
+    "resourcequota",
+    "serviceaccount",
+    "serviceaccount-token",
+    "statefulset",
+    "taint-eviction",
+    "ttl",
+    "ttl-after-finished",
+)
+#: Equal states, equal answers; a pod that failed is not tried again within any run.
+PARITY_CONFIG: Final[dict[str, Any]] = {
+    "percentageOfNodesToScore": 100,
+    "parallelism": 1,
+    "podInitialBackoffSeconds": 86400,
+    "podMaxBackoffSeconds": 86400,
+    "clientConnection": {"qps": 10000, "burst": 10000},
+}
+PARITY_FLAGS: Final = ("--feature-gates=OpportunisticBatching=false,SchedulerPopFromBackoffQ=false",)
+
+
+def cluster_spec(name: str) -> ClusterSpec:
+    """The control plane that a recorder wants."""
+    return ClusterSpec(
+        name=name,
+        controller_flags={"controllers": ",".join(f"-{name}-controller" for name in _CONTROLLERS_OFF)},
+        apiserver_flags={"disable-admission-plugins": ",".join(_ADMISSION_OFF)},
+    )
+
+
+@asynccontextmanager
+async def oracle(
+    name: str = "fuzz",
+    *,
+    scheduler: str = "kube-scheduler",
+    tapped: bool = True,
+    backend: Backend | None = None,
+) -> AsyncIterator[Recorder]:
+    """A recorder on a control plane of its own; everything ends with the context.
+
+    Raises:
+        EnvironmentStartError: the control plane or the scheduler does not come up.
+    """
+    async with AsyncExitStack() as stack:
+        plane = await (backend or LocalBackend()).up(cluster_spec(name))
+        stack.push_async_callback(plane.down)
+        yield await attach(stack, plane, scheduler, tapped=tapped)
+
+
+async def attach(stack: AsyncExitStack, plane: ControlPlane, scheduler: str, *, tapped: bool) -> Recorder:
+    """Start a scheduler on the control plane and watch it from all sides.
+
+    Raises:
+        EnvironmentStartError: the cluster has pods, which a recorder would not own; or the scheduler does not
+        start.
+    """
+    tap = Tap() if tapped else None
+    config = dict(PARITY_CONFIG)
+    if tap is not None:
+        await tap.start(0)
+        stack.push_async_callback(tap.stop)
+        config["extenders"] = [tap.extender()]
+    client = await Client.connect(plane.kubeconfig())
+    stack.push_async_callback(client.close)
+    world = await stack.enter_async_context(World(client))
+    if not world.is_empty:
+        raise EnvironmentStartError(
+            f"control plane {plane.name} has pods already",
+            hint="give the recorder a control plane of its own",
+        )
+    spec = declared(scheduler)
+    running = await start(spec, plane, config_patch=config, extra_flags=(*PARITY_FLAGS, *VERBOSITY))
+    stack.push_async_callback(running.stop)
+    tail = Tail(running.log)
+    stack.callback(tail.close)
+    return Recorder(world, tail, tap, f"{scheduler} {version(spec, plane)}".strip())

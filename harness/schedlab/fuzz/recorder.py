@@ -1,0 +1,195 @@
+"""Plays a plan against a running kube-scheduler in lock-step and writes down what it decided.
+
+Each pod arrives only when the scheduler is known to hold the state. Pods of all sorts come to it over one
+watch and through one handler, in order, so whatever was acknowledged before the next pod is created is known
+when that one is tried; nodes come over another watch, and their log lines are the barrier. The kinds that
+plugins only read from listers (services, owners, budgets, namespaces) leave no line: they are written first,
+before nodes and pods, and given `SETTLE` seconds. Follows upstream pkg/scheduler/eventhandlers.go (1.36).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from schedlab import timing
+from schedlab.api.objects import Object
+from schedlab.decisions import logbook, reference
+from schedlab.decisions.corpus import Case, Identity, Step, apply, identity, trimmed
+from schedlab.decisions.decision import UNOBSERVED, Decision
+from schedlab.decisions.logbook import Attempt, Tail
+from schedlab.decisions.reference import Deeds, key_of, scheduled_condition
+from schedlab.decisions.tap import Tap, TappedCandidate
+from schedlab.fuzz.plan import Plan
+from schedlab.fuzz.world import World, by_kind
+
+#: Seconds between the last write of a kind without a barrier and the first decision.
+SETTLE = 0.05
+#: Pods that get bound in a timed case have started at this moment or later, one second apart.
+FIRST_START = datetime(2025, 1, 1, tzinfo=UTC)
+_BARRIERED = frozenset({"Node", "Pod"})
+State = dict[Identity, Object]
+
+
+class Recorder:
+    """One kube-scheduler, watched from three sides, and the world it schedules in."""
+
+    def __init__(self, world: World, tail: Tail, tap: Tap | None, scheduler: str) -> None:
+        self._world = world
+        self._tail = tail
+        self._tap = tap
+        self._scheduler = scheduler
+
+    async def play(self, plan: Plan) -> Case:
+        """Lay out the plan's objects, let its pods arrive, and clear the world again.
+
+        Raises:
+            ApiError: the API refused an object of the plan.
+            SchedlabError: the scheduler did not decide in time.
+        """
+        try:
+            objects = await self._lay(plan)
+            steps = await self._arrivals(plan, {identity(obj): obj for obj in objects})
+        finally:
+            await self._clear(plan)
+        return Case(
+            reference=self._scheduler,
+            objects=tuple(objects),
+            steps=tuple(steps),
+            seed=plan.seed,
+            features=plan.features,
+            source=plan.source,
+        )
+
+    async def _lay(self, plan: Plan) -> list[Object]:
+        """Bring the initial objects about; as stored, in the order in which the scheduler met them."""
+        kinds = by_kind(plan.objects)
+        nodes, pods = kinds.get("Node", []), kinds.get("Pod", [])
+        others = [obj for obj in plan.objects if obj["kind"] not in _BARRIERED]
+        laid = await self._world.create_all(others)
+        listed_at = timing.monotonic()
+        known = self._expect(logbook.NODE_ADDED, _names(nodes))
+        laid += [await self._world.create(node) for node in nodes]
+        made = await self._world.create_all(pods)
+        await self._tail.until(known, "every node in the scheduler's cache")
+        await self._tail.until(lambda: all(map(self._world.seen, made)), "every pod on our own watch")
+        if others:
+            await timing.sleep(max(0.0, listed_at + SETTLE - timing.monotonic()))
+        laid += made
+        self._world.forget_changes()
+        return [trimmed(obj) for obj in laid]
+
+    async def _arrivals(self, plan: Plan, state: State) -> list[Step]:
+        steps: list[Step] = []
+        for index, pod in enumerate(plan.arrivals):
+            arrived = await self._arrive(pod)
+            since = self._world.changes_before(arrived["metadata"]["uid"])
+            if steps:
+                steps[-1] = Step(steps[-1].pod, steps[-1].decision, since)
+            for change in since:
+                apply(state, change)
+            decided = await self._decide(arrived, state)
+            await self._tidy(arrived, decided, plan, index)
+            steps.append(Step(trimmed(arrived), decided))
+        return steps
+
+    async def _arrive(self, pod: Object) -> Object:
+        arrived = await self._world.create(pod)
+        await self._tail.until(lambda: self._world.seen(arrived), "the new pod on our own watch")
+        return arrived
+
+    async def _decide(self, arrived: Object, state: State) -> Decision:
+        uid, key = arrived["metadata"]["uid"], key_of(arrived)
+        attempt = await self._attempt(arrived, key)
+        after = await self._shown(uid, attempt)
+        tapped = self._tap.heard(uid) if self._tap else None
+        names = {obj["metadata"].get("uid", ""): key_of(obj) for obj in state.values()}
+        deleted: frozenset[str] = frozenset()
+        nominated = after.get("status", {}).get("nominatedNodeName")
+        if nominated and tapped and tapped.candidates:
+            deleted = await self._evictions(key, tapped.candidates[-1][nominated], state)
+        if self._tap:
+            self._tap.forget(uid)
+        return reference.decision(attempt, tapped, Deeds(after, deleted), names)
+
+    async def _attempt(self, pod: Object, key: str) -> Attempt | None:
+        """Wait until the pod has been tried, or has been put aside because it is gated (None)."""
+        book = self._tail.book
+        if pod["spec"].get("schedulingGates"):
+            await self._tail.until(lambda: book.gated[key] > 0, f"{key} held back by its gates")
+            return None
+        await self._tail.until(
+            lambda: bool(book.attempts(key)) and book.attempts(key)[-1].end is not None,
+            f"the end of the attempt to schedule {key}",
+        )
+        return book.attempts(key)[-1]
+
+    async def _shown(self, uid: str, attempt: Attempt | None) -> Object:
+        """Wait until the API shows what the scheduler decided, and return the pod as it then is."""
+
+        def shown() -> bool:
+            pod = self._world.pod(uid)
+            if pod is None:
+                return False
+            if attempt is not None and attempt.end == "Scheduled":
+                return bool(pod["spec"].get("nodeName"))
+            return scheduled_condition(pod) is not None
+
+        await self._tail.until(shown, "the decision in the API")
+        return self._world.pod(uid) or {}
+
+    async def _evictions(self, key: str, chosen: TappedCandidate, state: State) -> frozenset[str]:
+        """Wait until the victims of a preemption are leaving; the keys of those that were not already."""
+        doomed = {
+            obj["metadata"]["uid"]: key_of(obj)
+            for obj in state.values()
+            if obj["metadata"].get("uid") in chosen.victims and "deletionTimestamp" not in obj["metadata"]
+        }
+        if not doomed:
+            return frozenset()
+
+        def leaving() -> bool:
+            victims = [self._world.pod(uid) for uid in doomed]
+            gone = all(pod is None or "deletionTimestamp" in pod["metadata"] for pod in victims)
+            return gone and self._tail.book.preempted[key] > 0
+
+        await self._tail.until(leaving, f"the end of the preemption for {key}")
+        return frozenset(doomed.values())
+
+    async def _tidy(self, pod: Object, decided: Decision, plan: Plan, index: int) -> None:
+        """Do what a kubelet or an owner would have done before the next pod arrives."""
+        if decided.result == "Scheduled":
+            if plan.timed:
+                started = (FIRST_START + timedelta(seconds=index)).strftime("%Y-%m-%dT%H:%M:%SZ")
+                await self._world.patch(pod, {"status": {"startTime": started}}, subresource="status")
+            return
+        nominated = decided.preemption is not UNOBSERVED and decided.preemption.nominated
+        if not (nominated and plan.keep_nominated):
+            await self._world.delete(pod)
+
+    async def _clear(self, plan: Plan) -> None:
+        """Empty the world and wait until the scheduler has noticed."""
+        nodes = [obj for obj in plan.objects if obj["kind"] == "Node"]
+        book = self._tail.book
+        self._tail.pump()
+        known = [name for name in _names(nodes) if _present(book, name)]
+        noticed = self._expect(logbook.NODE_DELETED, known)
+        await self._world.clear()
+        await self._tail.until(lambda: self._world.is_empty, "the end of every pod on our own watch")
+        await self._tail.until(noticed, "the end of every node in the scheduler's cache")
+        book.forget_pods()
+        self._world.forget_changes()
+
+    def _expect(self, message: str, names: Iterable[str]) -> Callable[[], bool]:
+        """A condition that holds once the log has shown `message` once more for each name."""
+        seen = self._tail.book.deliveries
+        before = {name: seen[message, name] for name in names}
+        return lambda: all(seen[message, name] > count for name, count in before.items())
+
+
+def _names(objects: Iterable[Object]) -> Iterator[str]:
+    return (obj["metadata"]["name"] for obj in objects)
+
+
+def _present(book: logbook.Logbook, name: str) -> bool:
+    return book.deliveries[logbook.NODE_ADDED, name] > book.deliveries[logbook.NODE_DELETED, name]

@@ -1,0 +1,63 @@
+"""Turns a recorded state back into a plan, so that one decision can be asked for again on its own.
+
+What the API server writes by itself is taken off: it would be refused on creation, or would come back anyway.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+
+from schedlab.decisions.corpus import Question
+from schedlab.fuzz.plan import Object, Plan
+
+_SERVER_METADATA = ("uid", "creationTimestamp", "generation", "resourceVersion", "deletionGracePeriodSeconds")
+
+
+def plan_of(question: Question, *, timed: bool = False) -> Plan:
+    """A plan with the question's state and the one pod; no plan brings nominated pods about."""
+    return planned(question.objects, question.pod, timed=timed)
+
+
+def planned(objects: Iterable[Object], pod: Object, *, timed: bool = False) -> Plan:
+    """A plan that lays these recorded objects out anew and lets the pod arrive."""
+    return Plan(
+        objects=tuple(creatable(obj) for obj in objects if not is_nominated(obj)),
+        arrivals=(creatable(pod),),
+        timed=timed,
+        source="replayed",
+    )
+
+
+def is_nominated(obj: Object) -> bool:
+    """True for a pod that is pending; only a scheduler brings such a pod about."""
+    return bool(obj["kind"] == "Pod" and not obj["spec"].get("nodeName"))
+
+
+def creatable(stored: Object) -> Object:
+    """The object as one would write it to get the stored one."""
+    obj = copy.deepcopy(stored)
+    for key in _SERVER_METADATA:
+        obj["metadata"].pop(key, None)
+    status = obj.get("status", {})
+    status.pop("conditions", None)
+    if obj["kind"] == "Pod":
+        kept = {key: status[key] for key in ("phase", "startTime") if key in status}
+        obj["status"] = kept if obj["spec"].get("nodeName") else {}
+    if obj["kind"] == "Namespace":
+        obj.pop("status", None)
+        obj.pop("spec", None)
+    if obj["kind"] == "Service":
+        obj["spec"] = {
+            key: obj["spec"][key] for key in ("clusterIP", "selector", "ports") if key in obj["spec"]
+        }
+        obj.pop("status", None)
+    return obj
+
+
+def summary(objects: Sequence[Object]) -> str:
+    """How many objects of each kind, for people: `3 Node, 1 Pod`."""
+    kinds: dict[str, int] = {}
+    for obj in objects:
+        kinds[obj["kind"]] = kinds.get(obj["kind"], 0) + 1
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "nothing"

@@ -1,0 +1,212 @@
+"""The fuzz loop: draw, record, ask, compare; and what to do with a difference.
+
+Recording is bound by the API server and explaining by one process of its own, so the answers to one case are
+compared while the next is being recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schedlab import timing
+from schedlab.api.client import ApiError
+from schedlab.api.objects import Object
+from schedlab.decisions import corpus
+from schedlab.decisions.corpus import Case, Question
+from schedlab.decisions.decision import Decision
+from schedlab.decisions.explain import Explain
+from schedlab.errors import SchedlabError
+from schedlab.fuzz import ask, generate, reproduction
+from schedlab.fuzz.ask import Finding
+from schedlab.fuzz.draw import Draw
+from schedlab.fuzz.plan import Plan
+from schedlab.fuzz.recorder import Recorder
+from schedlab.fuzz.replant import plan_of, planned
+from schedlab.fuzz.shrink import shrink
+from schedlab.fuzz.tally import Tally
+
+#: How many findings of one signature are shrunk and written down; the others are only counted.
+_SHRUNK_PER_SIGNATURE = 2
+#: A run ends when so many cases in a row could not be played: the environment is broken, not the cases.
+_PATIENCE = 5
+_ARRIVALS = 20
+
+Report = Callable[[Tally], None]
+
+
+@dataclass(slots=True)
+class Settings:
+    """What to do: how many decisions, from which seed, with which features, and where findings go."""
+
+    decisions: int
+    seed: int
+    features: tuple[str, ...]
+    findings: Path
+    provenance: str = ""
+    exercise: int = 3
+    shrink_attempts: int = 300
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of the loop. `explain` is None when decisions are only recorded and judged."""
+
+    settings: Settings
+    recorder: Recorder
+    explain: Explain | None
+    report: Report = lambda _: None
+    tally: Tally = field(default_factory=Tally)
+    cases: list[Case] = field(default_factory=list)
+    keep_cases: bool = False
+    _shrunk: dict[str, int] = field(default_factory=dict)
+    _written: int = 0
+
+    async def run(self) -> Tally:
+        """Go on until there are enough decisions.
+
+        Raises:
+            SchedlabError: several cases in a row could not be played, or `explain` ended.
+        """
+        started = timing.monotonic()
+        checking: asyncio.Task[list[Finding]] | None = None
+        failures, index = 0, 0
+        while self.tally.decisions < self.settings.decisions:
+            case = await self._record(self._plan(index))
+            index += 1
+            failures = 0 if case else failures + 1
+            if failures >= _PATIENCE:
+                raise SchedlabError(
+                    f"{failures} cases in a row could not be played: {dict(self.tally.discarded)}"
+                )
+            if checking is not None:
+                await self._settle(await checking)
+            checking = asyncio.create_task(self._check(case)) if case else None
+            self.tally.seconds = timing.monotonic() - started
+            self.report(self.tally)
+        if checking is not None:
+            await self._settle(await checking)
+        self.tally.seconds = timing.monotonic() - started
+        return self.tally
+
+    def _plan(self, index: int) -> Plan:
+        left = self.settings.decisions - self.tally.decisions
+        seed = self.settings.seed * 1_000_000 + index
+        return generate.plan(seed, self.settings.features, arrivals=min(_ARRIVALS, left))
+
+    async def _record(self, plan: Plan) -> Case | None:
+        try:
+            case = await self.recorder.play(plan)
+        except ApiError as error:
+            reason = f"the API refused the case: {error.reason or error.status} {error.text[:160]}"
+            self.tally.discarded[reason] += len(plan.arrivals)
+            return None
+        except SchedlabError as error:
+            self.tally.discarded[f"not decided in time: {error.message[:160]}"] += len(plan.arrivals)
+            return None
+        self.tally.cases += 1
+        for step in case.steps:
+            self.tally.add(step.decision)
+        if self.keep_cases:
+            self.cases.append(case)
+        return case
+
+    async def _check(self, case: Case) -> list[Finding]:
+        """Compare every decision of a case with the judge's and with `explain`'s."""
+        found: list[Finding] = []
+        for number, question in enumerate(corpus.unroll(case)):
+            if finding := ask.judged(question):
+                found.append(finding)
+            if self.explain is None:
+                continue
+            finding, decision = await ask.explained(question, self.explain)
+            if finding:
+                found.append(finding)
+            else:
+                await self._exercise(question, decision, case, number)
+        return found
+
+    async def _exercise(self, question: Question, decision: Decision, case: Case, number: int) -> None:
+        """Ask again without a few of the features, in turn, so that each gets its share."""
+        if self.explain is None:
+            return
+        draw = Draw(f"{case.seed}/{number}/exercise")
+        names = (
+            draw.some(case.features, self.settings.exercise, self.settings.exercise) if case.features else []
+        )
+        self.tally.tried.update(names)
+        self.tally.exercised.update(await ask.exercised(question, decision, self.explain, names))
+
+    async def _settle(self, found: Sequence[Finding]) -> None:
+        for finding in found:
+            signature = finding.signature
+            done = self._shrunk.get(signature, 0)
+            if done >= _SHRUNK_PER_SIGNATURE:
+                self.tally.differences[signature] += 1
+                continue
+            self._shrunk[signature] = done + 1
+            await self._reproduce(finding)
+
+    async def _reproduce(self, finding: Finding) -> None:
+        """Ask again, on its own; shrink what shows again, and write it down either way.
+
+        A state whose reference answers differently the second time says nothing: it is discarded, and
+        counted.
+        """
+        again = await self._finding(finding.question.objects, finding.question.pod, finding.side)
+        if again is None:
+            if await self._wavers(finding.question):
+                self.tally.discarded["the reference answered differently when asked again"] += 1
+                return
+            self.tally.differences[finding.signature] += 1
+            self._write(finding, "shows only within its case")
+            return
+        self.tally.differences[finding.signature] += 1
+        signature = again.signature
+
+        async def shows(objects: Sequence[Object], pod: Object) -> bool:
+            tried = await self._finding(objects, pod, finding.side)
+            return tried is not None and tried.signature == signature
+
+        small = await shrink(
+            finding.question.objects, finding.question.pod, shows, attempts=self.settings.shrink_attempts
+        )
+        final = await self._finding(small.objects, small.pod, finding.side)
+        self._write(final or again, f"shrunk in {small.attempts} attempts")
+
+    async def _finding(self, objects: Sequence[Object], pod: Object, side: str) -> Finding | None:
+        """The difference in a state of its own; None if there is none, or the API does not take the state."""
+        try:
+            case = await self.recorder.play(planned(objects, pod))
+        except ApiError:
+            return None
+        question = next(corpus.unroll(case))
+        if side == "judge":
+            return ask.judged(question)
+        if self.explain is None:
+            return None
+        return (await ask.explained(question, self.explain))[0]
+
+    async def _wavers(self, question: Question) -> bool:
+        """True if the reference itself does not repeat its answer in the same state."""
+        if any(obj["kind"] == "Pod" and not obj["spec"].get("nodeName") for obj in question.objects):
+            return False  # nominated pods cannot be brought about, so this would be another state
+        case = await self.recorder.play(plan_of(question))
+        return case.steps[0].decision.feasible != question.decision.feasible
+
+    def _write(self, finding: Finding, remark: str) -> None:
+        self._written += 1
+        name = f"difference-{self.settings.seed}-{self._written:03d}"
+        case = Case(
+            reference="kube-scheduler",
+            objects=tuple(finding.question.objects),
+            steps=(corpus.Step(finding.question.pod, finding.question.decision),),
+            features=self.settings.features,
+            source=f"{self.settings.provenance}, {remark}",
+            name=name,
+        )
+        provenance = f"{finding.side} differs from kube-scheduler; {self.settings.provenance}; {remark}"
+        found = reproduction.Reproduction(name, case, finding.differences, finding.got, provenance)
+        reproduction.write(found, self.settings.findings)

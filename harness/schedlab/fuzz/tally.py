@@ -1,0 +1,80 @@
+"""What a run of fuzz has to show for itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedlab.decisions.decision import Decision, Unobserved
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one run.
+
+    `drawn` counts decisions in whose case a feature was present, `tried` those that were asked again without
+    it, and `exercised` those among them whose answer was another one then. `discarded` counts decisions by
+    the reason why they say nothing.
+    """
+
+    cases: int = 0
+    decisions: int = 0
+    seconds: float = 0.0
+    results: Counter[str] = field(default_factory=Counter)
+    preemptions: int = 0
+    differences: Counter[str] = field(default_factory=Counter)
+    discarded: Counter[str] = field(default_factory=Counter)
+    tried: Counter[str] = field(default_factory=Counter)
+    exercised: Counter[str] = field(default_factory=Counter)
+
+    def add(self, decision: Decision) -> None:
+        """Count one recorded decision."""
+        self.decisions += 1
+        self.results[decision.result] += 1
+        preemption = decision.preemption
+        if not isinstance(preemption, Unobserved) and isinstance(preemption.nominated, str):
+            self.preemptions += 1
+
+    @property
+    def rate(self) -> float:
+        """Decisions per second."""
+        return self.decisions / self.seconds if self.seconds else 0.0
+
+    @property
+    def failed(self) -> bool:
+        """True if any two sides disagreed."""
+        return bool(self.differences)
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts, for reports."""
+        return {
+            "cases": self.cases,
+            "decisions": self.decisions,
+            "seconds": round(self.seconds, 1),
+            "perSecond": round(self.rate, 1),
+            "results": dict(self.results),
+            "preemptions": self.preemptions,
+            "differences": dict(self.differences),
+            "discarded": dict(self.discarded),
+            "features": {
+                name: {"tried": self.tried[name], "exercised": self.exercised[name]} for name in self.tried
+            },
+        }
+
+    def line(self) -> str:
+        """One line of progress."""
+        parts = [f"{self.decisions} decisions", f"{self.rate:.0f}/s"]
+        parts += [f"{count} {result.lower()}" for result, count in self.results.most_common()]
+        parts.append(f"{self.preemptions} preemptions")
+        parts.append(f"{sum(self.differences.values())} differences")
+        if self.discarded:
+            parts.append(f"{sum(self.discarded.values())} discarded")
+        return ", ".join(parts)
+
+    def table(self) -> list[str]:
+        """Which features were exercised, one per line, for people."""
+        return [
+            f"  {name:<14} changed the answer in {self.exercised[name]} of {self.tried[name]} decisions"
+            for name in sorted(self.tried)
+        ]

@@ -1,0 +1,56 @@
+"""Tests by schedulers, and where the schedulers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from schedlab.runner.result import Result
+
+Matrix = Mapping[str, Mapping[str, Result]]
+
+
+def matrix(results: Iterable[Result]) -> Matrix:
+    """Results by test and scheduler, tests in alphabetical order."""
+    rows: dict[str, dict[str, Result]] = {}
+    for result in results:
+        rows.setdefault(result.test, {})[result.scheduler] = result
+    return dict(sorted(rows.items()))
+
+
+def differences(rows: Matrix) -> list[str]:
+    """The tests whose verdict is not the same on all schedulers that ran them."""
+    return [test for test, row in rows.items() if len({result.verdict for result in row.values()}) > 1]
+
+
+def schedulers(rows: Matrix) -> list[str]:
+    """The schedulers in the order in which they appear."""
+    return list(dict.fromkeys(name for row in rows.values() for name in row))
+
+
+def lines(rows: Matrix) -> Iterator[tuple[str, str]]:
+    """The table as lines, each with the verdict that it should be coloured as."""
+    names = schedulers(rows)
+    width = max((len(test) for test in rows), default=4)
+    columns = [max(len(name), len("inconclusive  000.0s")) for name in names]
+    header = "  ".join([f"{'test':{width}}", *(f"{n:{c}}" for n, c in zip(names, columns, strict=True))])
+    yield header.rstrip(), ""
+    differing = set(differences(rows))
+    for test, row in rows.items():
+        cells = [f"{_cell(row.get(name)):{column}}" for name, column in zip(names, columns, strict=True)]
+        flag = "  <- differs" if test in differing else ""
+        yield "  ".join([f"{test:{width}}", *cells]).rstrip() + flag, worst(row.values())
+
+
+def _cell(result: Result | None) -> str:
+    if result is None:
+        return "-"
+    return f"{result.verdict:12}  {result.seconds:5.1f}s"
+
+
+_ORDER = ("fail", "inconclusive", "flaky", "pass")
+
+
+def worst(results: Iterable[Result]) -> str:
+    """The verdict of several results that matters most."""
+    verdicts = {result.verdict for result in results}
+    return next(verdict for verdict in _ORDER if verdict in verdicts)

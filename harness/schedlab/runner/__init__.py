@@ -1,0 +1,1 @@
+"""Runs a loaded test on a control plane and says what came of it, with evidence."""

@@ -1,0 +1,53 @@
+"""What an operation sees of the test that it is part of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schedlab.api.objects import Ref
+from schedlab.history.history import History
+from schedlab.operations.base import Check, Scope
+from schedlab.operations.evaluate import evaluate
+from schedlab.runner.journal import Journal
+from schedlab.runner.station import Station
+from schedlab.suite.plan import Test
+
+
+class Environment:
+    """The `Env` of one test: its names, its record, its writer."""
+
+    def __init__(self, station: Station, test: Test, history: History, namespace: str) -> None:
+        self.bindings: dict[str, Any] = {
+            "namespace": namespace,
+            "test": test.name,
+            "scheduler": station.spec.name,
+        }
+        self.notes: list[str] = []
+        self.history = history
+        self.writer = Journal(station.client, station.recorder, namespace)
+        self._station = station
+        self._test = test
+        self._namespace = namespace
+
+    @property
+    def scope(self) -> Scope:
+        """The test's namespace, bindings and files."""
+        return Scope(namespace=self._namespace, bindings=dict(self.bindings), files=self._test.files)
+
+    async def until(self, check: Check, seconds: float) -> None:
+        """Wait until `check` is Met."""
+        await evaluate(self.history, check, seconds)
+
+    async def scheduler_has_seen(self, node: str, seconds: float) -> None:
+        """Wait until the scheduler under test knows all that was written about nodes and assigned pods."""
+        await self._station.seen(node, seconds)
+
+    async def explain(self, pod: Ref) -> str:
+        """What the scheduler under test itself says about a pod; empty if it cannot be asked."""
+        if self._station.scheduler is None:
+            return ""
+        return await self._station.scheduler.explain(f"{pod.namespace}/{pod.name}")
+
+    def note(self, text: str) -> None:
+        """Show a text in the report of the test."""
+        self.notes.append(text)

@@ -1,0 +1,194 @@
+"""Tests as pytest items: collected from files, arranged by scheduler, run on the process's lab."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from schedlab.api.objects import Json
+from schedlab.cluster.local import LocalBackend
+from schedlab.errors import UsageError
+from schedlab.report.failures import rendered
+from schedlab.report.progress import Worker
+from schedlab.runner import selection, sensitivity
+from schedlab.runner.artifacts import run_directory
+from schedlab.runner.execution import Pace
+from schedlab.runner.lab import Lab
+from schedlab.runner.result import Result
+from schedlab.schedulers.declaration import SchedulerSpec, declared
+from schedlab.suite.loader import load
+from schedlab.suite.plan import Test
+from schedlab.suite.positions import LoadError
+
+DEFAULT_SCHEDULER = "kube-scheduler"
+
+_LAB: pytest.StashKey[Lab] = pytest.StashKey()
+_SCHEDULERS: pytest.StashKey[list[SchedulerSpec]] = pytest.StashKey()
+
+
+class Unsuccessful(Exception):  # noqa: N818 - a verdict, not an error of the program
+    """A test did not pass."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.reason)
+        self.result = result
+
+
+class SuiteFile(pytest.File):
+    """One `test.yaml`: an item per scheduler."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The items; a file that is wrong is a collection error with all its problems."""
+        try:
+            test = load(self.path)
+            specs = schedulers(self.config)
+        except LoadError as error:
+            raise self.CollectError(error.render()) from error
+        disabled = ""
+        if self.config.option.sensitivity:
+            disabled = sensitivity.subject(test)
+            if not disabled:
+                return
+        for spec in specs:
+            marker = f"{spec.name} without {disabled}" if disabled else spec.name
+            yield SuiteItem.from_parent(
+                self, name=f"{test.id}[{marker}]", test=test, spec=spec, disabled=disabled
+            )
+
+
+class SuiteItem(pytest.Item):
+    """One test on one scheduler."""
+
+    def __init__(self, *, test: Test, spec: SchedulerSpec, disabled: str, **more: Json) -> None:
+        super().__init__(**more)
+        self.test = test
+        self.spec = spec
+        self.disabled = (disabled,) if disabled else ()
+        self.result: Result | None = None
+        if test.spec.skip:
+            self.add_marker(pytest.mark.skip(reason="the test says skip"))
+
+    def runtest(self) -> None:
+        """Run it.
+
+        Raises:
+            Unsuccessful: it did not pass.
+        """
+        worker = progress(self.config)
+        try:
+            result = lab(self.config).run(
+                self.test,
+                self.spec,
+                disabled=self.disabled,
+                pace=sensitivity.PACE if self.disabled else Pace(),
+                attempts=1 if self.disabled else self.config.option.flake_attempts,
+                progress=worker.begin(self.name),
+            )
+        finally:
+            worker.idle()
+        self.result = sensitivity.turned(result) if self.disabled else result
+        if self.result.verdict not in ("pass", "flaky"):
+            raise Unsuccessful(self.result)
+
+    def attach(self, report: pytest.TestReport) -> None:
+        """Let the report carry the result, also from one process to another."""
+        if self.result is not None:
+            vars(report)["schedlab"] = msgspec.to_builtins(self.result)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Json = None) -> Json:
+        """The evidence in place of a traceback."""
+        if isinstance(excinfo.value, Unsuccessful):
+            return rendered(excinfo.value.result)
+        return super().repr_failure(excinfo, style=style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the test stands and what it is called."""
+        return self.path, 0, self.name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Json:
+    """Let the report of a test carry its result."""
+    report = yield
+    if isinstance(item, SuiteItem) and call.when == "call":
+        item.attach(report)
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select by label and name, and put tests next to each other that share a control plane and a setup."""
+    wanted = _wanted(config)
+    gone = [item for item in items if isinstance(item, SuiteItem) and not wanted(item.test)]
+    if gone:
+        config.hook.pytest_deselected(items=gone)
+    order = {spec.name: index for index, spec in enumerate(schedulers(config))}
+    items[:] = sorted((item for item in items if item not in gone), key=lambda item: _rank(item, order))
+
+
+def _rank(item: pytest.Item, order: dict[str, int]) -> tuple[int, str, str]:
+    if not isinstance(item, SuiteItem):
+        return (-1, "", "")
+    needs = item.test.spec.scheduler
+    setup = repr((item.disabled, needs.config, needs.flags))
+    return (order[item.spec.name], setup, item.test.id)
+
+
+def _wanted(config: pytest.Config) -> Json:
+    option = config.option
+    labels = selection.selector(option.selector)
+    include = selection.pattern(option.include_test_regex)
+    exclude = selection.pattern(option.exclude_test_regex) if option.exclude_test_regex else None
+
+    def wanted(test: Test) -> bool:
+        if exclude is not None and exclude.search(test.id):
+            return False
+        return labels(test.metadata.labels) and include.search(test.id) is not None
+
+    return wanted
+
+
+def schedulers(config: pytest.Config) -> list[SchedulerSpec]:
+    """The schedulers under test.
+
+    Raises:
+        pytest.UsageError: one of them is not known, or its declaration is wrong, or two have one name.
+    """
+    if _SCHEDULERS not in config.stash:
+        try:
+            specs = [declared(name) for name in config.option.scheduler or [DEFAULT_SCHEDULER]]
+        except UsageError as error:
+            raise pytest.UsageError(error.render()) from error
+        names = [spec.name for spec in specs]
+        if len(set(names)) < len(names):
+            raise pytest.UsageError(f"two schedulers have one name: {', '.join(names)}")
+        config.stash[_SCHEDULERS] = specs
+    return config.stash[_SCHEDULERS]
+
+
+def lab(config: pytest.Config) -> Lab:
+    """The lab of this process, made when first needed."""
+    if _LAB not in config.stash:
+        config.stash[_LAB] = Lab(LocalBackend(), run_directory(config), _worker())
+    return config.stash[_LAB]
+
+
+def progress(config: pytest.Config) -> Worker:
+    """Where this process says what it does."""
+    return Worker(run_directory(config), _worker())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Take the control plane down."""
+    if _LAB in session.config.stash:
+        session.config.stash[_LAB].close()
+        del session.config.stash[_LAB]
+
+
+def _worker() -> str:
+    """This worker's name under pytest-xdist, or nothing."""
+    return os.environ.get("PYTEST_XDIST_WORKER", "")

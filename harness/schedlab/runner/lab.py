@@ -1,0 +1,122 @@
+"""All control planes of one pytest process: one at a time, booted when the first test needs it.
+
+Tests come sorted by scheduler, so each scheduler's control plane is booted once and serves all its tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from schedlab.cluster.backend import Backend
+from schedlab.errors import EnvironmentStartError
+from schedlab.runner.execution import UNHURRIED, Pace
+from schedlab.runner.result import Result
+from schedlab.runner.run_test import Order, run_test
+from schedlab.runner.station import Station
+from schedlab.schedulers.declaration import SchedulerSpec
+from schedlab.suite.plan import Test
+
+
+class Lab:
+    """Where tests are run, one after the other; for code that is not asynchronous itself."""
+
+    def __init__(self, backend: Backend, directory: Path, worker: str = "") -> None:
+        self._backend = backend
+        self._directory = directory
+        self._worker = worker
+        self._loop = asyncio.Runner()
+        self._station: Station | None = None
+        self._booted = 0
+        self._broken: dict[str, EnvironmentStartError] = {}
+
+    def run(
+        self,
+        test: Test,
+        scheduler: SchedulerSpec,
+        *,
+        disabled: tuple[str, ...] = (),
+        pace: Pace = UNHURRIED,
+        attempts: int = 1,
+        progress: Callable[[str], None] = lambda _text: None,
+    ) -> Result:
+        """The result of a test; one that fails is run up to `attempts` times, and flaky if it then passes."""
+
+        def once(attempt: int) -> Result:
+            place = self._place(test, scheduler, disabled, attempt)
+            order = Order(test=test, directory=place, disabled=disabled, pace=pace, progress=progress)
+            return self._once(order, scheduler)
+
+        result = once(1)
+        for attempt in range(2, attempts + 1):
+            if result.verdict != "fail":
+                break
+            again = once(attempt)
+            if again.verdict == "pass":
+                result = msgspec.structs.replace(result, verdict="flaky", attempts=attempt)
+            else:
+                result = msgspec.structs.replace(again, attempts=attempt)
+        return result
+
+    def _once(self, order: Order, scheduler: SchedulerSpec) -> Result:
+        try:
+            return self._loop.run(self._on_station(order, scheduler))
+        except EnvironmentStartError as error:
+            return Result(
+                test=order.test.id,
+                path=str(order.test.path),
+                scheduler=scheduler.name,
+                verdict="inconclusive",
+                reason=error.render(),
+                plugin=",".join(order.disabled),
+                environment=scheduler.name in self._broken,
+            )
+
+    def _place(self, test: Test, scheduler: SchedulerSpec, disabled: tuple[str, ...], attempt: int) -> Path:
+        suffix = "".join(f"-without-{plugin}" for plugin in disabled)
+        suffix += f"-attempt-{attempt}" if attempt > 1 else ""
+        return self._directory / scheduler.name / test.area / f"{test.name}{suffix}"
+
+    async def _on_station(self, order: Order, scheduler: SchedulerSpec) -> Result:
+        if scheduler.name in self._broken:
+            raise self._broken[scheduler.name]
+        station = await self._ready(order, scheduler)
+        return await run_test(station, order)
+
+    async def _ready(self, order: Order, scheduler: SchedulerSpec) -> Station:
+        """The station for a scheduler: the present one if it is fit, else a new one."""
+        old = self._station
+        if (
+            old is not None
+            and old.spec.name == scheduler.name
+            and not old.spoilt
+            and old.recorder.failed() is None
+        ):
+            return old
+        self._station = None
+        order.progress("booting a control plane")
+        closing = asyncio.create_task(old.close()) if old is not None else None
+        try:
+            self._station = await self._boot(scheduler)
+        except EnvironmentStartError as error:
+            self._broken[scheduler.name] = error
+            raise
+        finally:
+            if closing is not None:
+                await closing
+        return self._station
+
+    async def _boot(self, scheduler: SchedulerSpec) -> Station:
+        self._booted += 1
+        name = "-".join(part for part in (scheduler.name, self._worker, str(self._booted)) if part)
+        return await Station.open(self._backend, scheduler, name, self._directory / "control-planes" / name)
+
+    def close(self) -> None:
+        """Take everything down."""
+        if self._station is not None:
+            self._loop.run(self._station.close())
+            self._station = None
+        self._loop.close()

@@ -1,0 +1,149 @@
+"""`kind: Scheduler`: how to start a scheduler, and how to know that it is ready."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field, inspect
+
+from schedlab import data
+from schedlab.errors import UsageError
+from schedlab.suite.check import Checker
+from schedlab.suite.document import Document
+from schedlab.suite.loader import convert, single
+from schedlab.suite.positions import LoadError, Problem, did_you_mean
+from schedlab.suite.types import Duration, Metadata
+
+PLACEHOLDERS = ("config", "kubeconfig", "pod", "port", "python", "server", "tools")
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
+
+
+class _Part(Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    """A part of a declaration; unknown fields are errors."""
+
+
+class Readiness(_Part):
+    """When the scheduler can be tested: it answers 200 at a path of its own port."""
+
+    scheme: Literal["https", "http"] = "https"
+    path: str = "/readyz"
+    timeout: Annotated[Duration, Meta(description="By when it must be ready.")] = "60s"
+
+
+class Spec(_Part, kw_only=True):
+    """How to start it."""
+
+    description: str = ""
+    command: Annotated[
+        list[str],
+        Meta(
+            min_length=1,
+            description="Program and arguments. `{config}`, `{kubeconfig}`, `{port}`, `{server}`, `{python}` "
+            "are replaced, and `{tools}/NAME` by the path of a control plane program. A relative program is "
+            "looked for beside this file, a bare name in PATH.",
+        ),
+    ]
+    environment: Annotated[dict[str, str], Meta(description="Added to a minimal environment.")] = {}
+    version: Annotated[list[str], Meta(description="A command that prints the version, for reports.")] = []
+    config: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Its KubeSchedulerConfiguration. The kubeconfig, and leaderElect: false, are filled "
+            "in where it does not say otherwise."
+        ),
+    ] = {}
+    readiness: Readiness = field(default_factory=Readiness)
+    explain: Annotated[
+        list[str],
+        Meta(description="A command that explains a pod (`{pod}` is namespace/name), for failed tests."),
+    ] = []
+
+
+class Declaration(_Part):
+    """One scheduler."""
+
+    api_version: Literal["schedlab/v1alpha1"]
+    kind: Literal["Scheduler"]
+    metadata: Metadata
+    spec: Spec
+
+
+class SchedulerSpec(Struct, frozen=True):
+    """A scheduler that can be started: its declaration, and the directory that relative paths start from."""
+
+    name: str
+    spec: Spec
+    directory: Path = field(default_factory=Path)
+
+    def fill(
+        self, arguments: Sequence[str], values: Mapping[str, str], tools: Mapping[str, Path]
+    ) -> list[str]:
+        """A command with its placeholders replaced.
+
+        Raises:
+            UsageError: it names a control plane program that there is not.
+        """
+        return [self._filled(argument, values, tools) for argument in arguments]
+
+    def _filled(self, argument: str, values: Mapping[str, str], tools: Mapping[str, Path]) -> str:
+        if argument.startswith("{tools}/"):
+            name = argument.removeprefix("{tools}/")
+            if name not in tools:
+                raise UsageError(
+                    f"scheduler {self.name}: there is no control plane program {name!r}",
+                    hint=did_you_mean(name, list(tools)),
+                )
+            return str(tools[name])
+        return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), argument)
+
+
+def built_in() -> list[str]:
+    """The names of the schedulers that ship with schedlab."""
+    return sorted(path.stem for path in data.path("manifests/schedulers").glob("*.yaml"))
+
+
+def declared(name_or_path: str) -> SchedulerSpec:
+    """The scheduler of a name that ships with schedlab, or of a file.
+
+    Raises:
+        UsageError: there is none of that name.
+        LoadError: the file is wrong; with every problem in it.
+    """
+    if name_or_path.endswith((".yaml", ".yml")):
+        return load(Path(name_or_path).resolve())
+    if name_or_path not in built_in():
+        raise UsageError(
+            f"there is no scheduler {name_or_path!r}",
+            hint=f"use one of {', '.join(built_in())}, or the path of a declaration (.yaml)",
+        )
+    return load(data.path("manifests/schedulers") / f"{name_or_path}.yaml")
+
+
+def load(path: Path) -> SchedulerSpec:
+    """The scheduler that a file declares.
+
+    Raises:
+        LoadError: with every problem of the file.
+    """
+    doc = single(path, "Scheduler")
+    problems = [*Checker(path).check(doc.node, inspect.type_info(Declaration)), *_unknown_placeholders(doc)]
+    if problems:
+        raise LoadError(problems)
+    typed = convert(doc, Declaration)
+    return SchedulerSpec(name=typed.metadata.name, spec=typed.spec, directory=path.parent)
+
+
+def _unknown_placeholders(doc: Document) -> Iterator[Problem]:
+    spec = doc.data.get("spec")
+    for part in ("command", "version", "explain"):
+        arguments = spec.get(part) if isinstance(spec, dict) else None
+        for index, argument in enumerate(arguments if isinstance(arguments, list) else []):
+            for name in _PLACEHOLDER.findall(str(argument)):
+                if name not in PLACEHOLDERS:
+                    hint = did_you_mean(name, PLACEHOLDERS)
+                    yield Problem(
+                        doc.position(("spec", part, index)), f"there is no placeholder {{{name}}}", hint
+                    )

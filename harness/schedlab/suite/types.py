@@ -1,0 +1,132 @@
+"""The types of a test file: `kind: Test` of `schedlab/v1alpha1`, in Chainsaw's words.
+
+These structs are the format: the loader checks files against them, the JSON schema and the reference are
+generated from them. Operations have types of their own, in `schedlab.operations`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+from schedlab.suite.check import OPERATIONS, explain_pattern
+
+GROUP = "schedlab/v1alpha1"
+
+NAME_PATTERN = explain_pattern(
+    r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$", "lower case letters, digits and hyphens, at most 63"
+)
+DURATION_PATTERN = explain_pattern(
+    r"^(0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+)$", "a number with a unit, such as 500ms, 5s or 1m30s"
+)
+BINDING_PATTERN = explain_pattern(r"^[A-Za-z_][A-Za-z0-9_]*$", "letters, digits and underscores")
+
+Name: TypeAlias = Annotated[str, Meta(pattern=NAME_PATTERN)]
+Duration: TypeAlias = Annotated[str, Meta(pattern=DURATION_PATTERN)]
+BindingName: TypeAlias = Annotated[str, Meta(pattern=BINDING_PATTERN)]
+Positive: TypeAlias = Annotated[int, Meta(ge=1)]
+Natural: TypeAlias = Annotated[int, Meta(ge=0)]
+Operations: TypeAlias = Annotated[
+    list[dict[str, Any]], Meta(extra={OPERATIONS: True}, extra_json_schema={OPERATIONS: True})
+]
+
+
+class _Part(Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    """A part of a document; unknown fields are errors."""
+
+
+class Metadata(_Part):
+    """Who the test is."""
+
+    name: Annotated[Name, Meta(description="The test's name: a claim, in words joined by hyphens.")]
+    labels: Annotated[
+        dict[str, str],
+        Meta(description="For `--selector`. `plugin` names the plugin that `--sensitivity` disables."),
+    ] = {}
+    annotations: dict[str, str] = {}
+
+
+class Timeouts(_Part):
+    """How long operations may take, by kind; a step's win over the test's, an operation's own over both."""
+
+    apply: Annotated[
+        Duration | None, Meta(description="Each write: apply, create, patch, pods. Default 10s.")
+    ] = None
+    assert_: Annotated[
+        Duration | None, Meta(description="The default `within` of each assertion. Default 30s.")
+    ] = field(default=None, name="assert")
+    error: Annotated[Duration | None, Meta(description="The default `within` of `error`. Default 30s.")] = (
+        None
+    )
+    delete: Annotated[Duration | None, Meta(description="Until a deleted object is gone. Default 15s.")] = (
+        None
+    )
+    nodes: Annotated[
+        Duration | None,
+        Meta(description="Until nodes are Ready and the scheduler has seen them. Default 30s."),
+    ] = None
+    cleanup: Annotated[Duration | None, Meta(description="For undoing the whole test. Default 30s.")] = None
+
+
+class Binding(_Part):
+    """A value with a name, for expressions."""
+
+    name: Annotated[BindingName, Meta(description="`$name` in expressions.")]
+    value: Annotated[Any, Meta(description="Any value; expressions in it may use earlier bindings.")]
+
+
+class SchedulerNeeds(_Part):
+    """How the scheduler under test must be set up; it is restarted when it runs otherwise."""
+
+    config: Annotated[
+        dict[str, Any],
+        Meta(
+            description="Merged into the scheduler's KubeSchedulerConfiguration: mappings by key, profiles "
+            "by schedulerName, pluginConfig by name, other lists replaced."
+        ),
+    ] = {}
+    flags: Annotated[list[str], Meta(description="Appended to its command line.")] = []
+
+
+class Step(_Part):
+    """A part of a test: what to do, and what to do when that fails, always, and at the end."""
+
+    name: Annotated[str, Meta(description="For reports.")] = ""
+    description: str = ""
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    try_: Annotated[Operations, Meta(description="One after the other, until one fails.")] = field(
+        default_factory=list, name="try"
+    )
+    catch: Annotated[Operations, Meta(description="When an operation of `try` failed: what to show.")] = []
+    finally_: Annotated[Operations, Meta(description="After `try` and `catch`, whatever happened.")] = field(
+        default_factory=list, name="finally"
+    )
+    cleanup: Annotated[Operations, Meta(description="At the end of the test, last step first.")] = []
+
+
+class Spec(_Part, kw_only=True):
+    """What the test does."""
+
+    description: Annotated[str, Meta(description="What is claimed, and why that is interesting.")] = ""
+    skip: Annotated[bool, Meta(description="Do not run it.")] = False
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    bindings: list[Binding] = []
+    scheduler: SchedulerNeeds = field(default_factory=SchedulerNeeds)
+    requires: Annotated[
+        list[Literal["audit", "component-flags", "logs", "own-control-plane", "process-faults"]],
+        Meta(description="What the backend must provide; without it the test is inconclusive."),
+    ] = []
+    catch: Annotated[Operations, Meta(description="When any step failed, after its own `catch`.")] = []
+    steps: Annotated[list[Step], Meta(min_length=1)]
+
+
+class TestDocument(_Part):
+    """One test."""
+
+    __test__ = False
+
+    api_version: Literal["schedlab/v1alpha1"]
+    kind: Literal["Test"]
+    metadata: Metadata
+    spec: Spec

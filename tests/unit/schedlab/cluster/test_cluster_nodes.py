@@ -1,0 +1,171 @@
+"""Fake machines look as a kubelet and NVIDIA's discovery would have registered them."""
+
+import pytest
+
+from schedlab.cluster import nodes
+from schedlab.errors import UsageError
+
+
+def test_groups_are_read_in_order():
+    """As in `schedlab up --nodes h100x8=4,cpu-32=2`."""
+    assert nodes.parse_groups("h100x8=4, cpu-32=2") == [
+        nodes.NodeGroup("h100x8", 4),
+        nodes.NodeGroup("cpu-32", 2),
+    ]
+    assert nodes.parse_groups("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("h100x8", "'h100x8' is not PROFILE=COUNT"),
+        ("h100x8=x", "'h100x8=x' is not PROFILE=COUNT"),
+        ("h100x8=-1", "'h100x8=-1' is not PROFILE=COUNT"),
+        ("h200=1", "there is no node profile 'h200'"),
+        ("cpu-32=1,cpu-32=2", "profile cpu-32 is given twice"),
+    ],
+)
+def test_a_wrong_group_is_refused(text, complaint):
+    """Each mistake has its own words and a hint."""
+    with pytest.raises(UsageError) as caught:
+        nodes.parse_groups(text)
+    assert caught.value.message == complaint
+    assert caught.value.hint
+
+
+def test_the_three_profiles_are_there():
+    """Eight H100, A100 cut by MIG, and no GPU at all."""
+    assert nodes.profiles() == ["a100-mig", "cpu-32", "h100x8"]
+
+
+@pytest.mark.parametrize("name", nodes.profiles())
+def test_every_profile_renders_what_a_kubelet_reports(name):
+    """InternalIP and Hostname, ephemeral-storage, and an allocatable that never exceeds the capacity."""
+    node = nodes.render(name, "n1")
+    status = node["status"]
+    assert node["metadata"]["annotations"]["kwok.x-k8s.io/node"] == "fake"
+    assert {address["type"]: address["address"] for address in status["addresses"]} == {
+        "InternalIP": nodes.internal_ip("n1"),
+        "Hostname": "n1",
+    }
+    assert status["allocatable"].keys() == status["capacity"].keys()
+    assert {"cpu", "memory", "ephemeral-storage", "pods"} <= status["capacity"].keys()
+    extended = {key: value for key, value in status["capacity"].items() if "/" in key}
+    assert extended.items() <= status["allocatable"].items()
+
+
+def test_an_h100_machine_carries_nvidias_discovery_labels():
+    """What node selectors of GPU workloads ask for, agreeing with the resource."""
+    node = nodes.render("h100x8", "gpu-0")
+    labels = node["metadata"]["labels"]
+    assert labels["nvidia.com/gpu.product"] == "NVIDIA-H100-80GB-HBM3"
+    assert labels["nvidia.com/gpu.count"] == node["status"]["capacity"]["nvidia.com/gpu"] == "8"
+    assert labels["nvidia.com/gpu.memory"] == "81559"
+    assert labels["nvidia.com/cuda.driver.major"] == "570"
+    assert labels["feature.node.kubernetes.io/pci-10de.present"] == "true"
+
+
+def test_mig_slices_are_resources_and_their_labels_agree():
+    """Strategy `mixed`: one resource per slice size, counted by discovery as the kubelet counts it."""
+    node = nodes.render("a100-mig", "mig-0")
+    slices = {
+        key: value
+        for key, value in node["status"]["allocatable"].items()
+        if key.startswith("nvidia.com/mig-")
+    }
+    assert slices == {
+        "nvidia.com/mig-1g.10gb": "16",
+        "nvidia.com/mig-2g.20gb": "8",
+        "nvidia.com/mig-3g.40gb": "8",
+    }
+    assert {key: node["metadata"]["labels"][f"{key}.count"] for key in slices} == slices
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "0"
+
+
+def test_what_the_system_reserves_is_not_allocatable():
+    """32 CPUs less 200m, 128Gi less 1Gi, in the largest unit that stays whole."""
+    allocatable = nodes.render("cpu-32", "n")["status"]["allocatable"]
+    assert (allocatable["cpu"], allocatable["memory"], allocatable["ephemeral-storage"]) == (
+        "31800m",
+        "127Gi",
+        "180Gi",
+    )
+    assert allocatable["pods"] == "110"
+
+
+def test_what_is_given_wins_over_the_profile():
+    """Labels, capacity, taints; a given capacity is allocatable in full."""
+    node = nodes.render(
+        "cpu-32",
+        "n",
+        zone="z1",
+        rack="r1",
+        labels={"team": "a"},
+        capacity={"cpu": "4", "example.com/fpga": "2"},
+        taints=[{"key": "gpu", "effect": "NoSchedule"}],
+        unschedulable=True,
+    )
+    assert (
+        node["metadata"]["labels"].items()
+        >= {
+            "topology.kubernetes.io/zone": "z1",
+            "topology.kubernetes.io/region": "lab",
+            "topology.schedlab/rack": "r1",
+            "kubernetes.io/hostname": "n",
+            "team": "a",
+        }.items()
+    )
+    assert node["status"]["allocatable"].items() >= {"cpu": "4", "example.com/fpga": "2"}.items()
+    assert node["spec"]["taints"] == [{"key": "gpu", "effect": "NoSchedule"}]
+    assert node["spec"]["unschedulable"] is True
+
+
+def test_every_zone_gets_its_share_of_every_group():
+    """Groups start again at the first zone; racks lie inside zones."""
+    groups = [nodes.NodeGroup("h100x8", 4), nodes.NodeGroup("cpu-32", 2)]
+    placed = {
+        node["metadata"]["name"]: (
+            node["metadata"]["labels"][nodes.ZONE],
+            node["metadata"]["labels"][nodes.RACK],
+        )
+        for node in nodes.expand(groups, zones=2, racks=2)
+    }
+    assert placed == {
+        "h100x8-0": ("zone-0", "zone-0-rack-0"),
+        "h100x8-1": ("zone-1", "zone-1-rack-0"),
+        "h100x8-2": ("zone-0", "zone-0-rack-1"),
+        "h100x8-3": ("zone-1", "zone-1-rack-1"),
+        "cpu-32-0": ("zone-0", "zone-0-rack-0"),
+        "cpu-32-1": ("zone-1", "zone-1-rack-0"),
+    }
+
+
+def test_a_node_keeps_its_address():
+    """The address depends on the name alone, and names rarely share one."""
+    assert nodes.internal_ip("a") == nodes.internal_ip("a")
+    assert len({nodes.internal_ip(f"node-{index}") for index in range(500)}) == 500
+
+
+HEAD = "kind: NodeProfile\nmetadata: {name: x}\nspec: "
+CAPACITY = "capacity: {cpu: '1', memory: 1Gi, pods: '1', ephemeral-storage: 1Gi}"
+
+
+@pytest.mark.parametrize(
+    ("document", "complaint"),
+    [
+        ("kind: Node", "kind is not NodeProfile"),
+        ("kind: [", "cannot be read as YAML"),
+        ("kind: NodeProfile", "metadata.name is missing"),
+        (f"{HEAD}{{capacity: {{cpu: '1'}}}}", "spec.capacity.memory is missing"),
+        (f"{HEAD}{{lables: {{}}}}", "spec.lables is unknown"),
+        (f"{HEAD}{{labels: {{gpu: true}}, {CAPACITY}}}", "spec.labels.gpu is True, not a string"),
+    ],
+)
+def test_a_malformed_profile_is_refused_with_file_and_field(tmp_path, document, complaint):
+    """A profile of one's own is checked as ours are."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(document)
+    with pytest.raises(UsageError) as caught:
+        nodes.profile(str(path))
+    assert str(path) in caught.value.message
+    assert complaint in caught.value.message

@@ -1,0 +1,177 @@
+"""A synthetic history: a cluster that changes by one line of test code at a time, without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from schedlab.api.objects import Object, Ref
+from schedlab.history import History, Revision, Write
+from schedlab.operations.base import Check, Scope
+from schedlab.operations.evaluate import evaluate
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+SCOPE = Scope(namespace="ns")
+
+
+class Audit:
+    """Writes that are known from nowhere."""
+
+    def __init__(self) -> None:
+        self.known: list[Write] = []
+
+    def writes(self) -> Iterator[Write]:
+        yield from self.known
+
+
+class World:
+    """Every change is one revision, one second after the one before."""
+
+    def __init__(self) -> None:
+        self.audit = Audit()
+        self.history = History(audit=self.audit)
+        self._version = 0
+        self._kept: dict[tuple[str, str, str], Object] = {}
+
+    @property
+    def now(self) -> datetime:
+        return START + timedelta(seconds=self._version)
+
+    def put(self, item: Object) -> Object:
+        """Add or replace an object; uid and version are filled in."""
+        self._version += 1
+        metadata = item.setdefault("metadata", {})
+        key = (item["kind"], metadata.get("namespace", ""), metadata["name"])
+        metadata["uid"] = f"uid-{'-'.join(key)}"
+        metadata["resourceVersion"] = str(self._version)
+        change = "MODIFIED" if key in self._kept else "ADDED"
+        self._kept[key] = item
+        self.history.append(Revision(at=self.now, type=change, object=item))
+        return item
+
+    def remove(self, kind: str, name: str, namespace: str = "ns") -> None:
+        self._version += 1
+        item = self._kept.pop((kind, namespace, name))
+        gone = {**item, "metadata": {**item["metadata"], "resourceVersion": str(self._version)}}
+        self.history.append(Revision(at=self.now, type="DELETED", object=gone))
+
+    def pod(
+        self,
+        name: str,
+        node: str = "",
+        *,
+        labels: dict[str, str] | None = None,
+        namespace: str = "ns",
+        phase: str = "Pending",
+        reason: str = "",
+        message: str = "",
+        nominated: str = "",
+        terminating: bool = False,
+    ) -> Object:
+        """A pod, bound if it has a node, unschedulable if it has a reason."""
+        metadata: dict[str, Any] = {"name": name, "namespace": namespace, "labels": labels or {}}
+        if terminating:
+            metadata["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        conditions = []
+        if reason:
+            conditions = [{"type": "PodScheduled", "status": "False", "reason": reason, "message": message}]
+        elif node:
+            conditions = [{"type": "PodScheduled", "status": "True"}]
+        return self.put(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": metadata,
+                "spec": {"nodeName": node} if node else {},
+                "status": {"phase": phase, "conditions": conditions, "nominatedNodeName": nominated},
+            }
+        )
+
+    def node(self, name: str, *, ready: str = "True", taints: tuple[str, ...] = (), **labels: str) -> Object:
+        """A node; `zone="a"` is a label, taints are keys with the effect NoSchedule."""
+        return self.put(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": name, "labels": labels},
+                "spec": {"taints": [{"key": key, "effect": "NoSchedule"} for key in taints]},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]},
+            }
+        )
+
+    def event(self, pod: str, reason: str, note: str = "") -> Object:
+        return self.put(
+            {
+                "apiVersion": "events.k8s.io/v1",
+                "kind": "Event",
+                "metadata": {"name": f"{pod}.{reason}", "namespace": "ns"},
+                "type": "Normal",
+                "reason": reason,
+                "note": note,
+                "regarding": {"kind": "Pod", "name": pod, "namespace": "ns"},
+            }
+        )
+
+    def asked_to_bind(self, pod: str, code: int = 201) -> None:
+        self.audit.known.append(
+            Write(
+                at=self.now,
+                user="system:kube-scheduler",
+                verb="create",
+                resource="pods",
+                subresource="binding",
+                namespace="ns",
+                name=pod,
+                code=code,
+            )
+        )
+
+
+class RecordingEnv:
+    """What an action does, as a list; writes go straight into the world."""
+
+    def __init__(self, world: World, scope: Scope = SCOPE) -> None:
+        self.world = world
+        self.scope = scope
+        self.history = world.history
+        self.done: list[tuple[str, ...]] = []
+        self.notes: list[str] = []
+        self.answer = ""
+
+    @property
+    def writer(self) -> RecordingEnv:
+        return self
+
+    async def create(self, item: Object) -> Object:
+        self.done.append(("create", item["kind"], item["metadata"]["name"]))
+        if item["kind"] == "Pod":
+            item = {**item, "metadata": {"namespace": self.scope.namespace, **item["metadata"]}}
+        return self.world.put(item)
+
+    async def apply(self, item: Object) -> Object:
+        self.done.append(("apply", item["kind"], item["metadata"]["name"]))
+        return self.world.put(item)
+
+    async def patch(self, item: Object, content_type: str, subresource: str = "") -> Object:
+        self.done.append(("patch", item["metadata"]["name"], content_type, subresource))
+        return item
+
+    async def delete(self, ref: Ref, api_version: str, grace: int | None = None) -> None:
+        self.done.append(("delete", str(ref), api_version, str(grace)))
+
+    async def include(self, api_version: str, kind: str) -> str:
+        self.done.append(("include", kind))
+        return kind
+
+    async def until(self, check: Check, seconds: float) -> None:
+        await evaluate(self.history, check, seconds)
+
+    async def scheduler_has_seen(self, node: str, seconds: float) -> None:
+        self.done.append(("seen", node))
+
+    async def explain(self, pod: Ref) -> str:
+        return self.answer
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
