@@ -39,6 +39,7 @@ from kubesched.config.options import resolve as resolve_options
 from kubesched.config.problems import ConfigError
 from kubesched.core import CoreOptions, build_core
 from kubesched.framework.registry import ENTRY_POINT_GROUP
+from kubesched.leading import Leading
 from kubesched.metrics import Metrics
 from kubesched.plugins.registry import registry
 from kubesched.schedule_one import Core
@@ -114,6 +115,7 @@ class _Parts:
     scheduler: Scheduler
     port: SecurePort
     reflectors: list[Reflector]
+    leading: Leading | None
 
 
 class Process:
@@ -123,27 +125,26 @@ class Process:
         self._app = app
         self._stop = asyncio.Event()
         self._synced = asyncio.Event()
-        self._waiting: set[str] = set()
+        self._background: list[asyncio.Task[None]] = []
 
     async def run(self) -> int:
         """Run until a signal, a lost lease or a failure; the exit code."""
         _log.info("Starting Kubernetes Scheduler", version=VERSION)
         parts = self._parts()
         self._on_signals(parts)
-        background = [
+        self._background += [
             asyncio.create_task(work) for work in (parts.api.statuses.run(), parts.api.events.run())
         ]
         try:
             await parts.port.start()
-            background += [asyncio.create_task(reflector.run()) for reflector in parts.reflectors]
-            return await self._until_stopped(parts, background)
+            return await self._until_stopped(parts)
         except (OSError, ServingError) as error:
             _log.error("command failed", error)
             return 1
         finally:
-            for task in background:
+            for task in self._background:
                 task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
+            await asyncio.gather(*self._background, return_exceptions=True)
             await parts.port.stop()
             await parts.client.close()
 
@@ -167,13 +168,8 @@ class Process:
         )
         core = build_core(core_options, clock, rng)
         metrics.watch(lambda: core)
-        reflectors = [
-            Reflector(
-                resource, client, lanes.read, intake.put, clock=clock, rng=rng, on_synced=self._on_synced
-            )
-            for resource in WATCHED
-        ]
-        self._waiting = {resource.kind for resource in WATCHED}
+        reflectors = self._reflectors(client, lanes, intake)
+        leading = self._leading(client, lanes)
         return _Parts(
             client=client,
             lanes=lanes,
@@ -181,58 +177,113 @@ class Process:
             intake=intake,
             api=api,
             core=core,
-            scheduler=Scheduler(core, intake, api, metrics),
-            port=SecurePort(app.options, metrics.registry, clock, lanes.review, VERSION),
+            scheduler=Scheduler(
+                core, intake, api, metrics, may_write=leading.elector.may_write if leading else None
+            ),
+            port=self._port(metrics, lanes, leading),
             reflectors=reflectors,
+            leading=leading,
         )
+
+    def _reflectors(self, client: RestClient, lanes: Lanes, intake: Intake) -> list[Reflector]:
+        waiting = {resource.kind for resource in WATCHED}
+
+        def synced(resource: Resource) -> None:
+            waiting.discard(resource.kind)
+            if not waiting:
+                self._synced.set()
+                intake.wake()
+
+        clock, rng = self._app.clock, self._app.rng
+        return [
+            Reflector(resource, client, lanes.read, intake.put, clock=clock, rng=rng, on_synced=synced)
+            for resource in WATCHED
+        ]
+
+    def _leading(self, client: RestClient, lanes: Lanes) -> Leading | None:
+        config = self._app.options.config
+        if not config.leader_election.leader_elect:
+            return None
+        component = config.profiles[0].scheduler_name
+        clock, rng = self._app.clock, self._app.rng
+        leading = Leading(config.leader_election, client, lanes, clock=clock, rng=rng, component=component)
+        lanes.guard(leading.elector.may_write)
+        return leading
+
+    def _port(self, metrics: Metrics, lanes: Lanes, leading: Leading | None) -> SecurePort:
+        port = SecurePort(self._app.options, metrics.registry, self._app.clock, lanes.review, VERSION)
+        if leading is not None:
+            port.health.extra["leaderElection"] = leading.health
+        return port
 
     async def _stopped(self) -> None:
         await self._stop.wait()
 
-    def _on_synced(self, resource: Resource) -> None:
-        self._waiting.discard(resource.kind)
-        if not self._waiting:
-            self._synced.set()
-
-    async def _until_stopped(self, parts: _Parts, background: list[asyncio.Task[None]]) -> int:
+    async def _until_stopped(self, parts: _Parts) -> int:
         """Run the main task until it ends, something it needs ends, or a signal asks to stop."""
         main = asyncio.create_task(self._main(parts))
         stop = asyncio.create_task(self._stopped())
         try:
-            done, _ = await asyncio.wait({main, stop, *background}, return_when=asyncio.FIRST_COMPLETED)
+            done: set[asyncio.Task[None]] = set()
+            while not done:
+                # Once a second, since watching may add to what runs in the background.
+                done, _ = await asyncio.wait(
+                    {main, stop, *self._background}, timeout=1.0, return_when=asyncio.FIRST_COMPLETED
+                )
             for task in done - {stop}:
                 if error := task.exception():
                     _log.error("command failed", error, kind=type(error).__name__)
-            stopped = stop in done
         finally:
+            parts.port.health.shutting_down = True
             for task in (main, stop):
                 task.cancel()
             await asyncio.gather(main, stop, return_exceptions=True)
-        parts.port.health.shutting_down = True
+        stopped = stop in done
         if stopped:
             _log.info("Requested to terminate, exiting")
-            await parts.scheduler.drain(GRACE)
             await parts.api.events.flush(1.0)
-        if self._app.options.config.leader_election.leader_elect:
+        if parts.leading is not None:
             return 0 if stopped else 1
         _log.error("command failed", "finished without leader elect")
         return 1
 
     async def _main(self, parts: _Parts) -> None:
-        """Keep up with the cluster while waiting for its turn, then schedule."""
+        """Keep up with the cluster while waiting for its turn, then schedule for as long as it lasts."""
+        delayed = self._app.options.config.delay_cache_until_active and parts.leading is not None
+        if not delayed:
+            await self._watch(parts)
         follower = asyncio.create_task(self._follow(parts))
-        try:
-            await self._synced.wait()
-            parts.scheduler.absorb()
-            parts.port.health.synced = True
-            _log.info("Handlers synced", v=3)
-            # What was loaded stays; the collector need not walk it again and again.
-            gc.collect()
-            gc.freeze()
-        finally:
+
+        async def lead() -> None:
+            if delayed:
+                await self._watch(parts)
             follower.cancel()
             await asyncio.gather(follower, return_exceptions=True)
-        await parts.scheduler.run()
+            try:
+                await parts.scheduler.run()
+            finally:
+                await parts.scheduler.drain(GRACE)
+
+        try:
+            if parts.leading is None:
+                await lead()
+            elif not await parts.leading.elector.run(lead):
+                _log.error("Leaderelection lost")
+        finally:
+            follower.cancel()
+
+    async def _watch(self, parts: _Parts) -> None:
+        """Start the watches and return when every kind was listed and taken over."""
+        self._background += [asyncio.create_task(reflector.run()) for reflector in parts.reflectors]
+        while not self._synced.is_set():
+            parts.scheduler.absorb()
+            await parts.intake.wait(None)
+        parts.scheduler.absorb()
+        parts.port.health.synced = True
+        _log.info("Handlers synced", v=3)
+        # What was loaded stays; the collector need not walk it again and again.
+        gc.collect()
+        gc.freeze()
 
     async def _follow(self, parts: _Parts) -> None:
         while True:

@@ -17,7 +17,6 @@ from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.events import EventRecorder
 from kubesched.client.pods import PodWriter
 from kubesched.client.podstatus import preempted
-from kubesched.client.tokens import CredentialError
 from kubesched.framework.runtime import Framework
 
 _log = logs.get(__name__)
@@ -70,7 +69,7 @@ class Evictions:
                     return True
                 _log.error("Tried to preempted pod", error, pod=victim.key, preemptor=preemptor.key)
                 return False
-            except (UnreachableError, CredentialError) as error:
+            except UnreachableError as error:
                 _log.error("Tried to preempted pod", error, pod=victim.key, preemptor=preemptor.key)
                 return False
             _log.info("Preemptor Pod preempted victim Pod", v=2, preemptor=preemptor.key, victim=victim.key)

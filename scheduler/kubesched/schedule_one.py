@@ -142,7 +142,7 @@ def place(cycle: Cycle, search: Search) -> Placement:
     except NoNodesError:
         return Placement(None, NO_NODES)
     worlds = diagnosis.feasible
-    evaluated = len(worlds) + len(diagnosis.rejected_rows())
+    evaluated = diagnosis.processed
     if not worlds.size:
         return _post_filter(cycle, diagnosis)
     view = diagnosis.view.take(worlds)

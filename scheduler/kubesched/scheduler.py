@@ -9,6 +9,7 @@ off.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kubesched import event_handlers, logs
@@ -28,6 +29,8 @@ _log = logs.get(__name__)
 
 # So many pods may hold a place whose binding is not yet known; more would only queue for the API server.
 MOST_BINDINGS = 1000
+# Seconds between two looks at a lease whose renewal is late.
+_LEASE_POLL = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,17 @@ class Api:
 class Scheduler:
     """One scheduling loop over one core."""
 
-    def __init__(self, core: Core, intake: Intake, api: Api, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        core: Core,
+        intake: Intake,
+        api: Api,
+        metrics: Metrics,
+        *,
+        may_write: Callable[[], bool] | None = None,
+    ) -> None:
+        """`may_write` says whether this replica still leads; None is always."""
+        self._may_write = may_write
         self._core = core
         self._intake = intake
         self._api = api
@@ -56,6 +69,9 @@ class Scheduler:
         core, intake = self._core, self._intake
         while True:
             self.absorb()
+            if self._may_write is not None and not self._may_write():
+                await intake.wait(core.clock.now() + _LEASE_POLL)
+                continue
             entry = None if self._bindings.full else core.queue.pop(core.clock.now())
             if entry is None:
                 deadline = None if self._bindings.full else core.queue.next_deadline()
@@ -78,7 +94,12 @@ class Scheduler:
         event_handlers.apply(self._core, changes)
 
     async def drain(self, seconds: float) -> None:
-        """Let bindings under way end and write what they lead to, but no longer than that; then give up."""
+        """Let bindings under way end and write what they lead to, but no longer than that; then give up.
+
+        A replica that no longer leads gives up at once.
+        """
+        if self._may_write is not None and not self._may_write():
+            seconds = 0.0
         try:
             async with asyncio.timeout(seconds):
                 await self._bindings.finish()

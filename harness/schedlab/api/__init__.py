@@ -6,8 +6,8 @@ microseconds an object. What is used is its kubeconfig and credential loading an
 
 from __future__ import annotations
 
-from schedlab.api.client import ApiError, Client
 from schedlab.api.discovery import Resource
+from schedlab.api.errors import ApiError
 from schedlab.api.objects import Object, Ref, kind_key, ref_of
 
-__all__ = ["ApiError", "Client", "Object", "Ref", "Resource", "kind_key", "ref_of"]
+__all__ = ["ApiError", "Object", "Ref", "Resource", "kind_key", "ref_of"]

@@ -14,28 +14,18 @@ from typing import Self
 
 import aiohttp
 import msgspec
-from kubernetes.aio import config as kube_config
 
 from schedlab.api import discovery
 from schedlab.api.discovery import Resource
+from schedlab.api.errors import ApiError
 from schedlab.api.objects import Json, Object
-from schedlab.errors import EnvironmentStartError, SchedlabError
+from schedlab.api.patches import APPLY, MERGE, STRATEGIC
+from schedlab.errors import EnvironmentStartError
 
-MERGE = "application/merge-patch+json"
-STRATEGIC = "application/strategic-merge-patch+json"
-APPLY = "application/apply-patch+yaml"
+__all__ = ["APPLY", "JSON", "MERGE", "STRATEGIC", "ApiError", "Client"]
+
 JSON = "application/json"
 REQUEST_TIMEOUT = aiohttp.ClientTimeout(total=30)
-
-
-class ApiError(SchedlabError):
-    """The API server refused a request, or could not be reached (status 0)."""
-
-    def __init__(self, what: str, status: int, reason: str, message: str) -> None:
-        super().__init__(f"{what}: {message}" + (f" ({status} {reason})" if status else ""))
-        self.status = status
-        self.reason = reason
-        self.text = message
 
 
 class Client:
@@ -52,6 +42,8 @@ class Client:
         Raises:
             EnvironmentStartError: the kubeconfig is missing or unusable.
         """
+        from kubernetes.aio import config as kube_config  # noqa: PLC0415 - half a second that only runs need
+
         try:
             api = await kube_config.new_client_from_config(
                 config_file=str(kubeconfig), context=context, persist_config=False

@@ -75,6 +75,11 @@ class ControlPlane(Protocol):
         """The API server's audit log, one JSON event per line."""
         ...
 
+    @property
+    def processes(self) -> Sequence[Process]:
+        """Everything that was started for it, in that order."""
+        ...
+
     def kubeconfig(self, user: str = ADMIN) -> Path:
         """The kubeconfig of `admin` or `system:kube-scheduler`."""
         ...

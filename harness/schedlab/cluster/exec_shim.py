@@ -1,8 +1,7 @@
 """Becomes another program that dies with the one that started it.
 
-Run as a script, `exec_shim.py PARENT PROGRAM [ARGUMENT…]`. Linux sends the signal when the thread that forked
-ends, so programs must be started from the main thread. Where prctl is missing the program simply starts; the
-reaper is what ends it then.
+Run as a script: `exec_shim.py PARENT PROGRAM [ARGUMENT…]`. Where prctl is missing the program simply starts;
+the reaper is what ends it then.
 """
 
 import ctypes

@@ -122,7 +122,7 @@ class LocalControlPlane:
         """Start a program that belongs to this control plane and ends with it at the latest.
 
         It gets PATH, HOME, what `env` says, and the marker by which the reaper knows it; nothing else of this
-        program's environment. Call from the main thread.
+        program's environment.
         """
         inherited = {key: os.environ[key] for key in _INHERITED if key in os.environ}
         process = processes.start(

@@ -13,11 +13,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schedlab import timing
 from schedlab.errors import EnvironmentStartError
 
 MARKER = "SCHEDLAB_CLUSTER"
@@ -115,12 +115,25 @@ class Process:
         """Send a signal; a process that has ended is left alone."""
         self._popen.send_signal(number)
 
-    async def wait(self, within: float = float("inf")) -> int | None:
+    async def wait(self, within: float | None = None) -> int | None:
         """The exit code once it ends, or None if it still runs after `within` seconds."""
-        deadline = timing.Deadline.after(within)
-        while (code := self.returncode) is None and not deadline.expired:
-            await timing.sleep(min(0.02, deadline.remaining))
-        return code
+        if not self.alive:
+            return self.returncode
+        try:
+            handle = os.pidfd_open(self.pid)
+        except ProcessLookupError:  # it ended in between, and another thread has collected it
+            return self.returncode
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(handle, ended.set)
+        try:
+            async with asyncio.timeout(within):
+                await ended.wait()
+        except TimeoutError:
+            return None
+        finally:
+            loop.remove_reader(handle)
+            os.close(handle)
+        return self._popen.wait()
 
     def stop_now(self, grace: float = 5.0) -> int:
         """End it: SIGTERM, then SIGKILL if it still runs after `grace` seconds. Returns the exit code."""
@@ -167,8 +180,10 @@ def start(
 ) -> Process:
     """Start a program in a session of its own, its output appended to `log`.
 
-    The own session keeps Ctrl-C at the terminal from reaching it, so that teardown has an order. Call from
-    the main thread if `dies_with_parent`. The program does not inherit this one's environment, only `env`.
+    The own session keeps Ctrl-C at the terminal from reaching it, so that teardown has an order. It does not
+    inherit this program's environment, only `env`. With `dies_with_parent` Linux kills it when this program
+    dies; that signal really comes at the end of the *thread* that started it, so it is asked for on the main
+    thread only, and elsewhere the reaper alone sees to it.
 
     Raises:
         EnvironmentStartError: the program cannot be executed.
@@ -179,7 +194,7 @@ def start(
             f"{name}: {program} is not an executable file", hint="run `schedlab tools list`"
         )
     command = list(argv)
-    if dies_with_parent:
+    if dies_with_parent and threading.current_thread() is threading.main_thread():
         command = [sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), *argv]
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:

@@ -21,7 +21,7 @@ from schedlab import timing
 from schedlab.cluster.layout import Layout
 from schedlab.cluster.pki import write_private
 from schedlab.cluster.processes import Identity
-from schedlab.errors import UsageError
+from schedlab.errors import EnvironmentStartError, UsageError
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 
@@ -120,11 +120,12 @@ class Registry:
         self._file(record.id).unlink(missing_ok=True)
 
     def records(self) -> list[ClusterRecord]:
-        """All records, oldest first."""
-        found = [
-            msgspec.json.decode(path.read_bytes(), type=ClusterRecord)
-            for path in sorted(self._directory.glob("*.json"))
-        ]
+        """All records, oldest first.
+
+        Raises:
+            EnvironmentStartError: one cannot be read; the message names its file.
+        """
+        found = [record for path in self._directory.glob("*.json") if (record := _read(path)) is not None]
         return sorted(found, key=lambda record: record.created)
 
     def named(self, name: str) -> ClusterRecord | None:
@@ -133,6 +134,19 @@ class Registry:
 
     def _file(self, identifier: str) -> Path:
         return self._directory / f"{identifier}.json"
+
+
+def _read(path: Path) -> ClusterRecord | None:
+    """A record, or None if its control plane has been removed meanwhile."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ClusterRecord)
+    except FileNotFoundError:
+        return None
+    except msgspec.DecodeError as error:
+        raise EnvironmentStartError(
+            f"{path} is not a record of this version of schedlab: {error}",
+            hint="end the processes that it lists, then remove it",
+        ) from error
 
 
 def new_record(

@@ -47,7 +47,8 @@ class Case:
     """A cluster state and the decisions made in it, in order.
 
     `reference` is the scheduler and version that decided; `seed` and `features` say how the case was
-    generated; `source` is free text about where it came from.
+    generated; `source` is free text about where it came from; `config` is the scheduler's
+    configuration, {} for the default.
     """
 
     reference: str
@@ -56,7 +57,8 @@ class Case:
     seed: int | None = None
     features: tuple[str, ...] = ()
     source: str = ""
-    name: str = field(default="")
+    name: str = ""
+    config: Object = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ def single(question: Question, case: Case, source: str = "") -> Case:
         seed=case.seed,
         features=case.features,
         source=source or case.source,
+        config=case.config,
     )
 
 
@@ -139,6 +142,7 @@ def dump(case: Case) -> str:
         "name": case.name,
         "reference": case.reference,
         "source": case.source,
+        "config": case.config,
         "seed": case.seed,
         "features": list(case.features),
         "objects": list(case.objects),
@@ -171,6 +175,7 @@ def load(line: str, *, where: str = "corpus") -> Case:
             seed=raw["seed"],
             features=tuple(raw["features"]),
             source=raw["source"],
+            config=raw.get("config", {}),
             name=raw["name"],
         )
     except (ValueError, KeyError, TypeError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,12 +71,16 @@ def judged(question: Question) -> Finding | None:
     )
 
 
+def contradiction(question: Question, answer: Mapping[str, Any]) -> Finding | None:
+    """The finding if an answer of `explain` differs from what the reference decided."""
+    found = differences(question.decision, decode(answer))
+    return Finding(question, "explain", tuple(found), dict(answer)) if found else None
+
+
 async def explained(question: Question, explain: Explain) -> tuple[Finding | None, Decision]:
     """What the scheduler's own explanation says, and the finding if that differs from the reference."""
     answer = await explain.ask(question.to_explain())
-    decision = decode(answer)
-    found = differences(question.decision, decision)
-    return (Finding(question, "explain", tuple(found), answer) if found else None), decision
+    return contradiction(question, answer), decode(answer)
 
 
 async def exercised(

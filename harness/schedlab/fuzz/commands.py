@@ -7,49 +7,74 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import yaml
 
 from schedlab.decisions import corpus
 from schedlab.decisions.explain import KUBESCHED, Explain
 from schedlab.errors import SchedlabError, UsageError
 from schedlab.fuzz.features import FEATURES, chosen
+from schedlab.fuzz.live import live
 from schedlab.fuzz.oracle import oracle
 from schedlab.fuzz.run import Run, Settings
 from schedlab.fuzz.tally import Tally
 
 T = TypeVar("T")
-_FEATURES_HELP = f"Comma-separated: all, {', '.join(FEATURES)}; -NAME takes one out."
 #: Schedulers whose `explain` answers JSON lines.
 _EXPLAINERS = {"kubesched": KUBESCHED}
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+def _chosen(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+    try:
+        return chosen(value)
+    except UsageError as error:
+        raise click.BadParameter(error.render()) from error
+
+
+_seed = click.option("--seed", default=1, show_default=True, help="Equal seeds draw equal cases.")
+_config = click.option(
+    "--config", type=_FILE, help="A KubeSchedulerConfiguration instead of the default one."
+)
+_features = click.option(
+    "--features",
+    default="all",
+    show_default=True,
+    metavar="LIST",
+    callback=_chosen,
+    help=f"Comma-separated: all, {', '.join(FEATURES)}; -NAME takes one out.",
+)
 
 
 @click.command()
 @click.option("--decisions", default=500, show_default=True, help="How many decisions to compare.")
-@click.option("--seed", default=1, show_default=True, help="Equal seeds draw equal cases.")
-@click.option("--features", default="all", show_default=True, metavar="LIST", help=_FEATURES_HELP)
-@click.option(
-    "--scheduler", default="kubesched", show_default=True, help="Whom to compare with kube-scheduler."
-)
-@click.option(
-    "--explain", "explain_command", metavar="COMMAND", help="Its explain command, reading JSON lines."
-)
+@_seed
+@_features
+@_config
+@click.option("--scheduler", default="kubesched", show_default=True, help="Whom to compare.")
+@click.option("--explain", "command", metavar="COMMAND", help="Its explain command, reading JSON lines.")
+@click.option("--live", "running", is_flag=True, help="Also lead the running scheduler through each case.")
 @click.option("--findings", default="artifacts/fuzz", show_default=True, type=click.Path(path_type=Path))
+@click.option("--max-differences", type=int, metavar="N", help="Stop after so many differences.")
 @click.option(
-    "--shrink-attempts", default=300, show_default=True, help="How long to look for a smaller state."
+    "--shrink-attempts", default=300, show_default=True, help="How hard to look for a smaller state."
 )
 def fuzz(
     *,
     decisions: int,
     seed: int,
-    features: str,
+    features: tuple[str, ...],
+    config: Path | None,
     scheduler: str,
-    explain_command: str | None,
+    command: str | None,
+    running: bool,
     findings: Path,
+    max_differences: int | None,
     shrink_attempts: int,
 ) -> None:
     """Compare a scheduler with kube-scheduler, decision by decision, in random cluster states.
@@ -57,56 +82,73 @@ def fuzz(
     Every difference is shrunk to a small state and written as a corpus line and a suite test. Exits 1 if
     there are any.
     """
-    names = chosen(features)
     settings = Settings(
         decisions=decisions,
         seed=seed,
-        features=names,
+        features=features,
         findings=findings,
-        provenance=f"commit {_commit()}, seed {seed}, features {','.join(names)}",
+        provenance=f"commit {_commit()}, seed {seed}, features {','.join(features)}",
+        most_differences=max_differences,
         shrink_attempts=shrink_attempts,
     )
-    argv = shlex.split(explain_command) if explain_command else _explainer(scheduler)
-    tally = _run(_fuzz(settings, argv))
+    argv = shlex.split(command) if command else _explainer(scheduler)
+    tally = _run(_fuzz(settings, argv, config, scheduler if running else ""))
     findings.mkdir(parents=True, exist_ok=True)
     summary = {"provenance": settings.provenance, "scheduler": scheduler, **tally.to_json()}
     (findings / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
     _conclude(tally, findings)
 
 
-async def _fuzz(settings: Settings, argv: tuple[str, ...] | list[str]) -> Tally:
+async def _fuzz(settings: Settings, argv: Sequence[str], config: Path | None, running: str) -> Tally:
     async with AsyncExitStack() as stack:
-        explain = await stack.enter_async_context(Explain(argv))
-        recorder = await stack.enter_async_context(oracle())
-        return await Run(settings, recorder, explain, report=_progress()).run()
+        asked = (*argv, "--config", str(config)) if config else argv
+        explain = await stack.enter_async_context(Explain(asked))
+        recorder = await stack.enter_async_context(oracle(config=_read(config)))
+        follower = await stack.enter_async_context(live(running, _read(config))) if running else None
+        return await Run(settings, recorder, explain, live=follower, report=_progress()).run()
 
 
 @click.command()
 @click.option("--decisions", default=500, show_default=True, help="How many decisions to record.")
-@click.option("--seed", default=1, show_default=True, help="Equal seeds draw equal cases.")
-@click.option("--features", default="all", show_default=True, metavar="LIST", help=_FEATURES_HELP)
+@_seed
+@_features
+@_config
 @click.option("--untapped", is_flag=True, help="Without the extender: no feasible sets, no candidates.")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="The corpus file (.jsonl or .jsonl.gz)."
-)
-def record(*, decisions: int, seed: int, features: str, untapped: bool, out: Path) -> None:
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The corpus file (.jsonl[.gz]).")
+def record(
+    *, decisions: int, seed: int, features: tuple[str, ...], config: Path | None, untapped: bool, out: Path
+) -> None:
     """Record decisions of kube-scheduler in random cluster states, for replay without a cluster."""
     settings = Settings(
         decisions=decisions,
         seed=seed,
-        features=chosen(features),
+        features=features,
         findings=out.parent / "findings",
         provenance=f"commit {_commit()}, seed {seed}",
     )
-    tally, cases = _run(_record(settings, tapped=not untapped))
+    tally, cases = _run(_record(settings, config, tapped=not untapped))
     click.echo(f"{corpus.write(out, cases)} cases written to {out}")
     _conclude(tally, settings.findings)
 
 
-async def _record(settings: Settings, *, tapped: bool) -> tuple[Tally, list[corpus.Case]]:
-    async with oracle("record", tapped=tapped) as recorder:
+async def _record(
+    settings: Settings, config: Path | None, *, tapped: bool
+) -> tuple[Tally, list[corpus.Case]]:
+    async with oracle("record", config=_read(config), tapped=tapped) as recorder:
         run = Run(settings, recorder, None, report=_progress(), keep_cases=True)
         return await run.run(), run.cases
+
+
+def _read(config: Path | None) -> dict[str, Any]:
+    if config is None:
+        return {}
+    try:
+        read = yaml.safe_load(config.read_text())
+    except yaml.YAMLError as error:
+        raise UsageError(f"{config}: cannot be read as YAML: {error}") from error
+    if not isinstance(read, dict) or read.get("kind") != "KubeSchedulerConfiguration":
+        raise UsageError(f"{config} is no KubeSchedulerConfiguration", hint="see kube-scheduler's --config")
+    return read
 
 
 def _explainer(scheduler: str) -> tuple[str, ...]:
@@ -149,7 +191,7 @@ def _conclude(tally: Tally, findings: Path) -> None:
 def _commit() -> str:
     try:
         done = subprocess.run(
-            ("git", "rev-parse", "--short", "HEAD"),  # noqa: S607 - git is looked up in PATH on purpose
+            ("git", "describe", "--always", "--dirty"),  # noqa: S607 - git is looked up in PATH on purpose
             capture_output=True,
             text=True,
             check=True,
@@ -163,8 +205,6 @@ def _commit() -> str:
 def _run(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
-    except UsageError as error:
-        raise click.UsageError(error.render()) from error
     except SchedlabError as error:
         click.echo(error.render(), err=True)
         sys.exit(error.exit_code)

@@ -32,7 +32,8 @@ def plan(seed: int | str, features: Sequence[str], *, arrivals: int = 20) -> Pla
     drawn.nodes = _nodes(draw.fork("nodes"))
     drawn.pods = _pods(draw.fork("pods"), drawn.node_names)
     drawn.arrivals = [_pod(draw.fork(f"arrival-{n}"), f"pod-{n}") for n in range(arrivals)]
-    for name in _present(draw.fork("features"), features):
+    present = _present(draw.fork("features"), features)
+    for name in present:
         FEATURES[name].draw(drawn)
     for one in drawn.pods:
         one.setdefault("status", {}).setdefault("phase", "Running")
@@ -40,7 +41,7 @@ def plan(seed: int | str, features: Sequence[str], *, arrivals: int = 20) -> Pla
         objects=(*drawn.others, *drawn.nodes, *drawn.pods),
         arrivals=tuple(drawn.arrivals),
         seed=seed if isinstance(seed, int) else None,
-        features=tuple(features),
+        features=tuple(present),
         timed=drawn.timed,
         keep_nominated=draw.fork("keep").chance(0.5),
         source=f"generated from seed {seed}",

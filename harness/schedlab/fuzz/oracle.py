@@ -8,7 +8,7 @@ equal answers: it looks at all nodes, one at a time, without batching, and never
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
@@ -90,11 +90,13 @@ def cluster_spec(name: str) -> ClusterSpec:
 async def oracle(
     name: str = "fuzz",
     *,
-    scheduler: str = "kube-scheduler",
+    config: Mapping[str, Any] | None = None,
     tapped: bool = True,
     backend: Backend | None = None,
 ) -> AsyncIterator[Recorder]:
     """A recorder on a control plane of its own; everything ends with the context.
+
+    `config` is a KubeSchedulerConfiguration that is merged into what parity needs.
 
     Raises:
         EnvironmentStartError: the control plane or the scheduler does not come up.
@@ -102,22 +104,24 @@ async def oracle(
     async with AsyncExitStack() as stack:
         plane = await (backend or LocalBackend()).up(cluster_spec(name))
         stack.push_async_callback(plane.down)
-        yield await attach(stack, plane, scheduler, tapped=tapped)
+        yield await attach(stack, plane, config or {}, tapped=tapped)
 
 
-async def attach(stack: AsyncExitStack, plane: ControlPlane, scheduler: str, *, tapped: bool) -> Recorder:
-    """Start a scheduler on the control plane and watch it from all sides.
+async def attach(
+    stack: AsyncExitStack, plane: ControlPlane, config: Mapping[str, Any], *, tapped: bool
+) -> Recorder:
+    """Start kube-scheduler on the control plane and watch it from all sides.
 
     Raises:
         EnvironmentStartError: the cluster has pods, which a recorder would not own; or the scheduler does not
         start.
     """
     tap = Tap() if tapped else None
-    config = dict(PARITY_CONFIG)
+    patch = {**config, **PARITY_CONFIG}
     if tap is not None:
         await tap.start(0)
         stack.push_async_callback(tap.stop)
-        config["extenders"] = [tap.extender()]
+        patch["extenders"] = [tap.extender()]
     client = await Client.connect(plane.kubeconfig())
     stack.push_async_callback(client.close)
     world = await stack.enter_async_context(World(client))
@@ -126,9 +130,9 @@ async def attach(stack: AsyncExitStack, plane: ControlPlane, scheduler: str, *, 
             f"control plane {plane.name} has pods already",
             hint="give the recorder a control plane of its own",
         )
-    spec = declared(scheduler)
-    running = await start(spec, plane, config_patch=config, extra_flags=(*PARITY_FLAGS, *VERBOSITY))
+    spec = declared("kube-scheduler")
+    running = await start(spec, plane, config_patch=patch, extra_flags=(*PARITY_FLAGS, *VERBOSITY))
     stack.push_async_callback(running.stop)
     tail = Tail(running.log)
     stack.callback(tail.close)
-    return Recorder(world, tail, tap, f"{scheduler} {version(spec, plane)}".strip())
+    return Recorder(world, tail, tap, f"kube-scheduler, {version(spec, plane)}", dict(config))

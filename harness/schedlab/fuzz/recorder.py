@@ -34,7 +34,10 @@ State = dict[Identity, Object]
 class Recorder:
     """One kube-scheduler, watched from three sides, and the world it schedules in."""
 
-    def __init__(self, world: World, tail: Tail, tap: Tap | None, scheduler: str) -> None:
+    def __init__(
+        self, world: World, tail: Tail, tap: Tap | None, scheduler: str, config: Object | None = None
+    ) -> None:
+        self.config = config or {}
         self._world = world
         self._tail = tail
         self._tap = tap
@@ -59,6 +62,7 @@ class Recorder:
             seed=plan.seed,
             features=plan.features,
             source=plan.source,
+            config=self.config,
         )
 
     async def _lay(self, plan: Plan) -> list[Object]:

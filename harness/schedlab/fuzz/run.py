@@ -22,6 +22,7 @@ from schedlab.errors import SchedlabError
 from schedlab.fuzz import ask, generate, reproduction
 from schedlab.fuzz.ask import Finding
 from schedlab.fuzz.draw import Draw
+from schedlab.fuzz.live import Live
 from schedlab.fuzz.plan import Plan
 from schedlab.fuzz.recorder import Recorder
 from schedlab.fuzz.replant import plan_of, planned
@@ -47,6 +48,7 @@ class Settings:
     findings: Path
     provenance: str = ""
     exercise: int = 3
+    most_differences: int | None = None
     shrink_attempts: int = 300
 
 
@@ -57,6 +59,7 @@ class Run:
     settings: Settings
     recorder: Recorder
     explain: Explain | None
+    live: Live | None = None
     report: Report = lambda _: None
     tally: Tally = field(default_factory=Tally)
     cases: list[Case] = field(default_factory=list)
@@ -73,7 +76,7 @@ class Run:
         started = timing.monotonic()
         checking: asyncio.Task[list[Finding]] | None = None
         failures, index = 0, 0
-        while self.tally.decisions < self.settings.decisions:
+        while self.tally.decisions < self.settings.decisions and not self._enough:
             case = await self._record(self._plan(index))
             index += 1
             failures = 0 if case else failures + 1
@@ -90,6 +93,11 @@ class Run:
             await self._settle(await checking)
         self.tally.seconds = timing.monotonic() - started
         return self.tally
+
+    @property
+    def _enough(self) -> bool:
+        most = self.settings.most_differences
+        return most is not None and sum(self.tally.differences.values()) >= most
 
     def _plan(self, index: int) -> Plan:
         left = self.settings.decisions - self.tally.decisions
@@ -126,16 +134,21 @@ class Run:
                 found.append(finding)
             else:
                 await self._exercise(question, decision, case, number)
-        return found
+        return [*found, *await self._followed(case)]
+
+    async def _followed(self, case: Case) -> list[Finding]:
+        """What the running scheduler did otherwise, if there is one."""
+        if self.live is None:
+            return []
+        return [Finding(question, "live", tuple(found)) for question, found in await self.live.follow(case)]
 
     async def _exercise(self, question: Question, decision: Decision, case: Case, number: int) -> None:
         """Ask again without a few of the features, in turn, so that each gets its share."""
         if self.explain is None:
             return
         draw = Draw(f"{case.seed}/{number}/exercise")
-        names = (
-            draw.some(case.features, self.settings.exercise, self.settings.exercise) if case.features else []
-        )
+        count = min(self.settings.exercise, len(case.features))
+        names = draw.some(case.features, count, count)
         self.tally.tried.update(names)
         self.tally.exercised.update(await ask.exercised(question, decision, self.explain, names))
 
@@ -185,6 +198,8 @@ class Run:
         question = next(corpus.unroll(case))
         if side == "judge":
             return ask.judged(question)
+        if side == "live":
+            return next(iter(await self._followed(case)), None)
         if self.explain is None:
             return None
         return (await ask.explained(question, self.explain))[0]
@@ -206,6 +221,7 @@ class Run:
             features=self.settings.features,
             source=f"{self.settings.provenance}, {remark}",
             name=name,
+            config=self.recorder.config,
         )
         provenance = f"{finding.side} differs from kube-scheduler; {self.settings.provenance}; {remark}"
         found = reproduction.Reproduction(name, case, finding.differences, finding.got, provenance)

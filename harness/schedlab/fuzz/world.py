@@ -113,6 +113,11 @@ class World:
         """Drop what the watch has shown so far."""
         self._changes.clear()
 
+    def staying(self) -> set[str]:
+        """`namespace/name` of every pod that is not being deleted."""
+        metas = (pod["metadata"] for pod in self._pods.values())
+        return {f"{meta['namespace']}/{meta['name']}" for meta in metas if "deletionTimestamp" not in meta}
+
     @property
     def is_empty(self) -> bool:
         """True once the watch has shown the end of every pod."""

@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 from msgspec import field as struct_field
 
-from schedlab.api.client import MERGE, STRATEGIC
 from schedlab.api.objects import Json
+from schedlab.api.patches import MERGE, STRATEGIC
 from schedlab.operations.base import Action, Env, OperationError
 from schedlab.operations.resources import File, Resource, documents
 
@@ -25,11 +25,15 @@ class Patch(Action):
         resource:
           apiVersion: v1
           kind: Node
-          metadata: {name: ($gpu[0])}
+          metadata: {name: "($gpu[0])"}
           spec: {taints: [{key: maintenance, effect: NoExecute}]}
     - patch:
         subresource: status
-        resource: {apiVersion: v1, kind: Node, metadata: {name: ($gpu[0])}, status: {allocatable: {cpu: "4"}}}
+        resource:
+          apiVersion: v1
+          kind: Node
+          metadata: {name: "($gpu[0])"}
+          status: {allocatable: {cpu: "4"}}
     ```
     """
 

@@ -24,7 +24,7 @@ class Pods(Action):
 
     ```yaml
     - pods: {count: 7, file: worker.yaml}
-    - pods: {count: 3, file: filler.yaml, node: ($gpu[0])}
+    - pods: {count: 3, file: filler.yaml, node: "($gpu[0])"}
     - pods: {count: 2, file: worker.yaml, until: pending, as: waiting}
     ```
     """

@@ -34,7 +34,7 @@ class Scheduled(Assertion):
     in `nodeIn`.
 
     ```yaml
-    - scheduled: {pod: trainer, node: ($gpu[0]), within: 10s}
+    - scheduled: {pod: trainer, node: "($gpu[0])", within: 10s}
     - scheduled: {selector: {app: web}, count: 3, nodeIn: ($cpu)}
     - scheduled: {pod: trainer, nodeLabels: {topology.kubernetes.io/zone: zone-a}, event: {reason: Scheduled}}
     ```

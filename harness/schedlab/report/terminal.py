@@ -87,6 +87,5 @@ class Terminal:
             running = "; ".join(
                 f"{one.title} {one.seconds:.0f}s {one.doing}" for one in activities(self._directory)
             )
-            self._console.print(
-                f"... {self._summary()}, running: {running or 'nothing'}", soft_wrap=True, highlight=False
-            )
+            line = Text(f"... {self._summary()}, running: {running or 'nothing'}")
+            self._console.print(line, soft_wrap=True, highlight=False)

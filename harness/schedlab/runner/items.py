@@ -55,8 +55,11 @@ class SuiteFile(pytest.File):
                 return
         for spec in specs:
             marker = f"{spec.name} without {disabled}" if disabled else spec.name
+            name = f"{test.id}[{marker}]"
+            # Given as text, so that pytest sees the parameter in it as when it reads its cache (--lf).
+            nodeid = f"{self.nodeid}::{name}"
             yield SuiteItem.from_parent(
-                self, name=f"{test.id}[{marker}]", test=test, spec=spec, disabled=disabled
+                self, name=name, nodeid=nodeid, test=test, spec=spec, disabled=disabled
             )
 
 

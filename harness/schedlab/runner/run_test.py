@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from schedlab import timing
-from schedlab.api.client import ApiError
+from schedlab.api.errors import ApiError
 from schedlab.history.audit import AuditLog
 from schedlab.history.directory import RunDirectory
 from schedlab.history.entries import ProcessEvent

@@ -116,9 +116,16 @@ def parse(raw: bytes, file: Path) -> list[Document]:
         mark = error.problem_mark
         where = Position(file, mark.line + 1, mark.column + 1) if mark else Position(file)
         text = " ".join(part for part in (error.problem, error.context) if part)
-        raise LoadError([Problem(where, f"not YAML: {text}")]) from error
+        raise LoadError([Problem(where, f"not YAML: {text}", _flow_hint(raw, where.line))]) from error
     except yaml.YAMLError as error:
         raise LoadError([Problem(Position(file), f"not YAML: {error}")]) from error
+
+
+def _flow_hint(raw: bytes, line: int) -> str:
+    """The commonest reason: a bracket of an expression ends the `{ }` that it stands in."""
+    text = raw.decode().splitlines()[line - 1 : line]
+    quoted = "inside { } put an expression in quotes if it has brackets or commas"
+    return quoted if text and "{" in text[0] and "(" in text[0] else ""
 
 
 def _documents(raw: bytes, file: Path) -> Iterator[Document]:

@@ -70,12 +70,18 @@ def compiled(text: str) -> Expression:
     try:
         program = environment.compile(source)
     except RuntimeError as error:
-        reason = str(error).split("ERROR: <input>:")[-1].split("\n")[0].replace(_PREFIX, "$")
         raise ExpressionError(
-            f"{text} is not an expression: {reason}",
+            f"{text} is not an expression: {_reason(str(error))}",
             hint=r"text in parentheses is CEL; write \( at its start if it is meant as text",
         ) from error
     return Expression(text=text, names=names, program=program)
+
+
+def _reason(explanation: str) -> str:
+    """The first of CEL's complaints; without its place, which counts in what CEL reads, not in the file."""
+    found = [line.split("\n")[0] for line in explanation.split("ERROR: <input>:")[1:]] or [explanation]
+    placed = [line for line in found if not line.startswith("-1:")] or found
+    return re.sub(r"^-?\d+:-?\d+: ", "", placed[0]).replace(_PREFIX, "$")
 
 
 def substitute(tree: Json, bindings: Mapping[str, Any]) -> Json:

@@ -25,7 +25,6 @@ from kubesched.client import timestamps
 from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.lanes import Lane
 from kubesched.client.rest import RestClient
-from kubesched.client.tokens import CredentialError
 from kubesched.clock import Clock
 
 _log = logs.get(__name__)
@@ -176,7 +175,7 @@ class EventRecorder:
                 if not (exists and job.is_patch):
                     _log.info("Server rejected event (will not retry!)", v=5 if exists else 0, err=error)
                     return
-            except (UnreachableError, CredentialError) as error:
+            except UnreachableError as error:
                 _log.info("Unable to write event (may retry after sleeping)", v=2, err=error)
             else:
                 return

@@ -38,6 +38,10 @@ class Intake:
         self._items.append(item)
         self._filled.set()
 
+    def wake(self) -> None:
+        """End a wait although nothing arrived."""
+        self._filled.set()
+
     def drain(self) -> list[object]:
         """Everything that arrived since the last call, oldest first."""
         items, self._items = self._items, []

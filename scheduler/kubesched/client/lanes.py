@@ -8,9 +8,10 @@ upstream gives each of its clients such a bucket (`client-go/util/flowcontrol`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from kubesched.client.errors import UnreachableError
 from kubesched.clock import Clock
 
 
@@ -43,22 +44,36 @@ class TokenBucket:
         return max(0.0, -self._tokens / self._qps)
 
 
-class Lane:
-    """One kind of traffic: its name, its rate, its bound on requests in flight, and how long one may take."""
+class NotLeadingError(UnreachableError):
+    """The request was not sent: another replica may hold the lease by now."""
 
-    __slots__ = ("_bucket", "_slots", "name", "timeout")
+    def __init__(self) -> None:
+        super().__init__("this replica does not hold the lease", sent=False)
+
+
+class Lane:
+    """One kind of traffic: its name, its rate, its bound on requests in flight, and how long one may take.
+
+    `may_send` is asked at the last moment, when a request has waited for its turn: a process that was stopped
+    for a while, or has lost its lease, must not write what it decided before.
+    """
+
+    __slots__ = ("_bucket", "_slots", "may_send", "name", "timeout")
 
     def __init__(self, name: str, bucket: TokenBucket, *, in_flight: int, timeout: float) -> None:
         self.name = name
         self.timeout = timeout
+        self.may_send: Callable[[], bool] | None = None
         self._bucket = bucket
         self._slots = asyncio.Semaphore(in_flight)
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Hold one of the lane's places, having waited for a token."""
+        """Hold one of the lane's places, having waited for a token. Raises NotLeadingError."""
         async with self._slots:
             await self._bucket.take()
+            if self.may_send is not None and not self.may_send():
+                raise NotLeadingError
             yield
 
 
@@ -75,3 +90,8 @@ class Lanes:
         self.lease = lane("lease", 2, lease_timeout)
         self.read = lane("read", 16, 60.0)
         self.review = lane("review", 8, 10.0)
+
+    def guard(self, may_write: Callable[[], bool]) -> None:
+        """Send bindings, status patches and evictions only while this says so."""
+        self.bind.may_send = may_write
+        self.status.may_send = may_write

@@ -18,7 +18,6 @@ from kubesched.client.lanes import Lanes
 from kubesched.client.podstatus import Condition, patch
 from kubesched.client.resources import PODS
 from kubesched.client.rest import RestClient
-from kubesched.client.tokens import CredentialError
 from kubesched.clock import Clock
 
 _log = logs.get(__name__)
@@ -26,10 +25,6 @@ _log = logs.get(__name__)
 _PATCH_ATTEMPTS = 4
 # The answers after which a write may still have been applied, or may have been applied by an earlier try.
 _AMBIGUOUS = frozenset({409, 500, 502, 503, 504})
-
-
-class BindError(RuntimeError):
-    """The pod is certainly not bound to the node by this scheduler; the text is what the API server said."""
 
 
 class _Bound(msgspec.Struct, frozen=True, rename="camel"):
@@ -55,9 +50,10 @@ class PodWriter:
         self._rng = rng
 
     async def bind(self, pod: Pod, node_name: str) -> None:
-        """Return once the pod is bound to the node; raise BindError once it is certain that it is not.
+        """Return once the pod is bound to the node.
 
-        While the API server cannot be asked, it waits: the pod keeps its place in the meantime.
+        Raises ApiError or UnreachableError once it is certain that it is not. While the API server cannot be
+        asked, it waits: the pod keeps its place in the meantime.
         """
         body = {
             "apiVersion": "v1",
@@ -70,12 +66,10 @@ class PodWriter:
             await self._client.post(path, self._lanes.bind, msgspec.json.encode(body))
         except ApiError as error:
             if error.status not in _AMBIGUOUS or not await self._is_bound(pod, node_name):
-                raise BindError(str(error)) from error
+                raise
         except UnreachableError as error:
             if not error.sent or not await self._is_bound(pod, node_name):
-                raise BindError(str(error)) from error
-        except CredentialError as error:
-            raise BindError(str(error)) from error
+                raise
 
     async def patch_status(self, pod: Pod, condition: Condition | None, nominated: str | None = None) -> None:
         """Write a condition and a nomination if they differ. Raises ApiError, UnreachableError in the end.
@@ -119,7 +113,7 @@ class PodWriter:
                 if error.not_found:
                     return False
                 reason: Exception = error
-            except (UnreachableError, CredentialError) as error:
+            except UnreachableError as error:
                 reason = error
             else:
                 stored = msgspec.json.decode(raw, type=_BoundPod)

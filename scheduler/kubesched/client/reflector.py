@@ -26,7 +26,6 @@ from kubesched.client.lanes import Lane
 from kubesched.client.lines import LineSplitter, LineTooLongError
 from kubesched.client.resources import Resource
 from kubesched.client.rest import RestClient
-from kubesched.client.tokens import CredentialError
 from kubesched.clock import Clock
 
 _log = logs.get(__name__)
@@ -107,7 +106,7 @@ class Reflector:
                     await self._clock.sleep(self._backoff.delay())
             except ApiError as error:
                 await self._refused(error)
-            except (UnreachableError, CredentialError) as error:
+            except UnreachableError as error:
                 _log.error("Failed to list", error, kind=self.resource.kind)
                 await self._clock.sleep(self._backoff.delay())
 
@@ -176,7 +175,7 @@ class Reflector:
                     raise
                 await self._pause("Watch refused", error)
                 continue
-            except (UnreachableError, CredentialError) as error:
+            except UnreachableError as error:
                 await self._pause("Watch broke", error)
                 continue
             if self._version != seen or self._clock.now() - started >= _SHORT:

@@ -15,7 +15,6 @@ from kubesched.api.objects import Pod
 from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.pods import PodWriter
 from kubesched.client.podstatus import Condition
-from kubesched.client.tokens import CredentialError
 
 _log = logs.get(__name__)
 _WORKERS = 16
@@ -84,5 +83,5 @@ class StatusPatches:
                 _log.info("Pod is gone, its status stays as it was", v=2, pod=wanted.pod.key)
             else:
                 _log.error("Error updating pod", error, pod=wanted.pod.key)
-        except (UnreachableError, CredentialError) as error:
+        except UnreachableError as error:
             _log.error("Error updating pod", error, pod=wanted.pod.key)

@@ -16,6 +16,7 @@ from typing import Protocol
 
 import msgspec
 
+from kubesched.client.errors import UnreachableError
 from kubesched.clock import Clock
 
 _REREAD = 60.0
@@ -23,8 +24,11 @@ _EXPIRY_MARGIN = 10.0
 _HELPER_TIMEOUT = 60.0
 
 
-class CredentialError(Exception):
-    """A credential that is configured cannot be had."""
+class CredentialError(UnreachableError):
+    """A credential that is configured cannot be had, so no request can be sent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
 
 
 class TokenSource(Protocol):

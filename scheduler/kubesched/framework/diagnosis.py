@@ -45,6 +45,7 @@ class Diagnosis:
     pending_plugins: set[str] = field(default_factory=set)
     pre_filter_message: str = ""
     post_filter_message: str = ""
+    _feasible: NDArray[np.intp] | None = None
     _decoded: dict[tuple[int, int], Status] = field(default_factory=dict)
 
     @property
@@ -55,7 +56,17 @@ class Diagnosis:
     @property
     def feasible(self) -> NDArray[np.intp]:
         """The positions of the worlds that can hold the pod."""
-        return np.flatnonzero(self.plugin == PASSED)
+        if self._feasible is None:
+            self._feasible = np.flatnonzero(self.plugin == PASSED)
+        return self._feasible
+
+    @property
+    def processed(self) -> int:
+        """How many nodes were looked at, one way or another."""
+        if not self.extra:
+            return len(self.plugin)
+        rejected: list[int] = self.view.rows[self.plugin != PASSED].tolist()
+        return len(self.feasible) + len(self.extra.keys() | set(rejected))
 
     def status_at(self, k: int) -> Status | None:
         """The rejection of world k, or None when it passed."""
@@ -69,11 +80,6 @@ class Diagnosis:
         for k in np.flatnonzero(self.plugin != PASSED):
             found[int(rows[k])] = self._decode(int(self.plugin[k]), int(self.code[k]))
         return found
-
-    def rejected_rows(self) -> set[int]:
-        """The rows with an explicit rejection."""
-        rejected: list[int] = self.view.rows[self.plugin != PASSED].tolist()
-        return self.extra.keys() | set(rejected)
 
     def rows_with(self, code: Code) -> list[int]:
         """The rows whose status has `code`; rows never looked at count with the absent status."""

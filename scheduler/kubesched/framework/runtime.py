@@ -194,7 +194,7 @@ class Framework(BindingPoints):
             raw = guard(
                 f"running Normalize on Score plugins: {failed}", normalize.normalize, cycle, view, raw
             )
-        if raw.size and (raw.min() < 0 or raw.max() > MAX_SCORE):
+        if raw.size and not 0 <= int(raw.min()) <= int(raw.max()) <= MAX_SCORE:
             wrong = int(raw[(raw < 0) | (raw > MAX_SCORE)][0])
             raise PluginError(
                 f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an invalid '

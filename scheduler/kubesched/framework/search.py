@@ -64,16 +64,17 @@ def find(cycle: Cycle, search: Search) -> Diagnosis:
         nominated.unschedulable_plugins |= pre.plugins
         return nominated
     rows = order if pre.names is None else _named(cycle, order, pre.names)
-    rows = np.roll(rows, -(search.next_start % rows.size)) if rows.size else rows
+    if rows.size and (start := search.next_start % rows.size):
+        rows = np.concatenate((rows[start:], rows[:start]))
     diagnosis = _filter(cycle, rows, _wanted(framework, search.percentage, rows.size))
     diagnosis.unschedulable_plugins |= pre.plugins
     if nominated is not None:
         diagnosis.extra.update(nominated.statuses())
     if pre.names is not None:
         diagnosis.absent = unresolvable(f"node(s) didn't satisfy plugin(s) {go_list(pre.plugins)}")
-    processed = len(diagnosis.feasible) + len(diagnosis.rejected_rows())
-    search.next_start = (search.next_start + processed) % order.size
-    diagnosis.blame()
+    search.next_start = (search.next_start + diagnosis.processed) % order.size
+    if not diagnosis.feasible.size:
+        diagnosis.blame()
     return diagnosis
 
 

@@ -28,12 +28,14 @@ class ImageLocality:
         """One answer per distinct set of images, between the thresholds scaled to 0..100."""
         pod, nodes = cycle.pod, cycle.cluster.nodes
         wanted = _image_names(pod)
-        classes = nodes.images[view.rows]
         answers = np.zeros(nodes.image_class_count + 1, np.int64)
         total = len(nodes)
         for number, images in nodes.image_classes:
             answers[number] = _sum(wanted, images, total)
-        return _scaled(answers, len(pod.spec.init_containers) + len(pod.spec.containers))[classes]
+        if not answers.any():
+            return np.zeros(len(view), np.int64)
+        scaled = _scaled(answers, len(pod.spec.init_containers) + len(pod.spec.containers))
+        return scaled[nodes.images.take(view.rows)]
 
 
 def _image_names(pod: Pod) -> list[str]:

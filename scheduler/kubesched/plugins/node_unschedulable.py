@@ -29,9 +29,10 @@ class NodeUnschedulable:
 
     def filter(self, cycle: Cycle, view: View) -> Codes | None:
         """Reject cordoned nodes, unless the pod tolerates the taint that goes with it."""
-        if self._tolerates(cycle.pod):
+        cordoned = cycle.cluster.nodes.unschedulable
+        if not cordoned.any() or self._tolerates(cycle.pod):
             return None
-        return cycle.cluster.nodes.unschedulable[view.rows].astype(np.int64)
+        return cordoned.take(view.rows).astype(np.int64)
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""

@@ -14,7 +14,7 @@ def default_normalize(raw: Points, *, reverse: bool) -> Points:
     With nothing above zero all worlds stay at 0, or get 100 when reversed. Raw scores are not negative, so
     that floor division is Go's.
     """
-    top = int(raw.max(initial=0))
+    top = int(raw.max()) if raw.size else 0
     if top == 0:
         return raw + MAX_SCORE if reverse else raw
     scaled: Points = raw * MAX_SCORE // top

@@ -47,11 +47,11 @@ class TaintToleration:
         self._hard = Answers(handle.cluster.nodes.taint_classes)
         self._soft = Answers(handle.cluster.nodes.taint_classes)
 
-    def filter(self, cycle: Cycle, view: View) -> Codes:
+    def filter(self, cycle: Cycle, view: View) -> Codes | None:
         """One question per distinct list of taints: is some NoSchedule or NoExecute taint untolerated."""
         tolerations = cycle.pod.spec.tolerations
         answers = self._hard.to(tolerations, lambda taints: self._untolerated(taints, tolerations))
-        return answers[cycle.cluster.nodes.taints[view.rows]]
+        return answers.take(cycle.cluster.nodes.taints.take(view.rows)) if answers.any() else None
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""
@@ -61,7 +61,7 @@ class TaintToleration:
         """The number of untolerated PreferNoSchedule taints."""
         tolerations = tuple(t for t in cycle.pod.spec.tolerations if t.effect in ("", PREFER_NO_SCHEDULE))
         answers = self._soft.to(tolerations, lambda taints: self._count_soft(taints, tolerations))
-        return answers[cycle.cluster.nodes.taints[view.rows]]
+        return answers.take(cycle.cluster.nodes.taints.take(view.rows))
 
     def normalize(self, _cycle: Cycle, _view: View, raw: Points) -> Points:
         """The node with the most such taints gets 0, one without any 100."""

@@ -20,7 +20,6 @@ from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.kubeconfig import KubeconfigError, in_cluster, load
 from kubesched.client.lanes import Lane
 from kubesched.client.rest import RestClient
-from kubesched.client.tokens import CredentialError
 from kubesched.clock import Clock
 from kubesched.config.load import dump
 from kubesched.config.options import Options
@@ -126,7 +125,7 @@ class SecurePort:
         try:
             raw = await client.get(_AUTHENTICATION, self._lane)
             return msgspec.json.decode(raw, type=_ConfigMap).data.get("client-ca-file", "")
-        except (ApiError, UnreachableError, CredentialError, msgspec.DecodeError) as error:
+        except (ApiError, UnreachableError, msgspec.DecodeError) as error:
             if not flags.on("authentication-tolerate-lookup-failure"):
                 raise ServingError(f"unable to load configmap based client CA: {error}") from error
             _log.warning("Client certificates will not be recognised", err=error)

@@ -18,11 +18,10 @@ from kubesched import logs
 from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.lanes import Lane
 from kubesched.client.rest import RestClient
-from kubesched.client.tokens import CredentialError
 from kubesched.clock import Clock
 
 _log = logs.get(__name__)
-_FAILURES = (ApiError, UnreachableError, CredentialError, msgspec.DecodeError)
+_FAILURES = (ApiError, UnreachableError, msgspec.DecodeError)
 _REMEMBERED = 1024
 
 

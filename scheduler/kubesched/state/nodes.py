@@ -97,18 +97,17 @@ class NodeColumns:
 
     @property
     def order(self) -> I32:
-        """The slots of all nodes, zone by zone in turn, as the latest snapshot has them: I32[M]."""
-        if self.node_order.stale:
-            self._slots_in_order = np.array(
-                [self.slot[name] for name in self.node_order.snapshot()], np.int32
-            )
+        """The slots of all nodes, zone by zone in turn, as the latest snapshot has them: I32[M].
+
+        Reading it, or `images`, takes the snapshot that is due.
+        """
+        self.snapshot()
         return self._slots_in_order
 
     @property
     def images(self) -> I32:
         """The class of the images on each node, as the latest snapshot has them: I32[N]."""
-        if self._changed:
-            self.snapshot()
+        self.snapshot()
         return self.frozen_images
 
     def taint_class(self, number: int) -> tuple[Taint, ...]:
@@ -182,12 +181,13 @@ class NodeColumns:
     def snapshot(self) -> None:
         """Fix what upstream fixes when a scheduling cycle begins.
 
-        The order of nodes, and their view of images.
+        The order of nodes, and how each sees images.
         """
-        for slot in self._changed:
-            if self.objects[slot] is not None:
-                self.frozen_images[slot] = self.image_states.freeze(slot, int(self.frozen_images[slot]))
-        self._changed.clear()
+        if self._changed:
+            for slot in self._changed:
+                if self.objects[slot] is not None:
+                    self.frozen_images[slot] = self.image_states.freeze(slot, int(self.frozen_images[slot]))
+            self._changed.clear()
         if self.node_order.stale:
             self._slots_in_order = np.array(
                 [self.slot[name] for name in self.node_order.snapshot()], np.int32

@@ -26,7 +26,8 @@ async def main(background, ending):
     spec = ClusterSpec("victim", nodes=[NodeGroup("cpu-32", 1)], background=background)
     plane = await local.LocalBackend().up(spec)
     plane.spawn("extra", ["/bin/sleep", "600"])
-    print(json.dumps({"id": plane.record.id, "private": plane.record.private, "ports": plane.record.ports}), flush=True)
+    made = {"id": plane.record.id, "private": plane.record.private, "ports": plane.record.ports}
+    print(json.dumps(made), flush=True)
     if ending == "error":
         raise RuntimeError("a bug")
     if ending == "wait":
@@ -38,7 +39,7 @@ asyncio.run(main(sys.argv[1] == "background", sys.argv[2]))
 
 @pytest.fixture
 def runner():
-    """Starts a program that boots a control plane and then does as told; gives the program and what it made."""
+    """Starts a program that boots a control plane; gives the program and what it made."""
     started = []
 
     def start(kind="owned", ending="wait"):
@@ -72,7 +73,7 @@ def bound(made):
 
 
 def test_the_next_start_leaves_nothing_of_a_killed_runner(runner, boot, eventually):
-    """SIGKILL in the middle: its programs die with it, its directories and its record go at the next start."""
+    """SIGKILL in the middle: its programs die with it, directories and record go at the next start."""
     process, made = runner()
     assert len(running(made)) == 5
     assert bound(made)
@@ -113,22 +114,52 @@ def test_a_runner_that_can_tidies_up_itself(runner, ending):
     assert Registry().records() == []
 
 
-def test_ctrl_c_during_a_start_leaves_nothing(tmp_path):
+@pytest.fixture
+def starting():
+    """Starts a program that boots a control plane, and waits until that has started so many processes."""
+    started = []
+
+    def start(count, *, background):
+        spec = f"ClusterSpec('victim', background={background})"
+        code = (
+            "import asyncio\nfrom schedlab.cluster.local import LocalBackend\n"
+            f"from schedlab.cluster.backend import ClusterSpec\nasyncio.run(LocalBackend().up({spec}))"
+        )
+        process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+        started.append(process)
+        records = []
+        while not records or len(records[0].processes) < count:
+            assert process.poll() is None
+            records = Registry().records()
+        return process, records[0]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+    reaper.reap(Registry())
+
+
+def test_ctrl_c_during_a_start_leaves_nothing(starting):
     """Whatever has been started by then is ended."""
-    code = (
-        "import asyncio\nfrom schedlab.cluster.local import LocalBackend\n"
-        "from schedlab.cluster.backend import ClusterSpec\n"
-        "asyncio.run(LocalBackend().up(ClusterSpec('victim')))"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
-    records = []
-    while not records or not records[0].processes:
-        assert process.poll() is None
-        records = Registry().records()
+    process, record = starting(1, background=False)
     process.send_signal(signal.SIGINT)
     assert process.wait(30) != 0
-    assert running({"id": records[0].id}) == []
-    assert not Path(records[0].private).exists()
+    assert list(reaper.marked(record.id)) == []
+    assert not Path(record.private).exists()
+    assert Registry().records() == []
+
+
+@pytest.mark.parametrize("count", range(5), ids=lambda count: f"after {count} processes")
+def test_a_start_that_is_killed_is_reaped_in_every_phase(starting, count):
+    """Nothing ties these processes to the one that is killed, so the reaper must find them all."""
+    process, record = starting(count, background=True)
+    process.kill()
+    process.wait()
+    assert len(list(reaper.marked(record.id))) >= count
+    reaper.reap(Registry())
+    assert list(reaper.marked(record.id)) == []
+    assert not Path(record.private).exists()
     assert Registry().records() == []
 
 

@@ -18,8 +18,10 @@ class Priorities:
     name = "priorities"
 
     def draw(self, plan: Blueprint) -> None:
-        """Give every pod a priority and every existing pod a start time of its own."""
+        """Give every pod a priority, every existing pod a start time of its own, and fill nodes up."""
         draw = plan.draw.fork(self.name)
+        if draw.chance(0.7):
+            _crowd(draw, plan)
         plan.timed = True
         starts = draw.shuffled(range(len(plan.pods)))
         for pod, start in zip(plan.pods, starts, strict=True):
@@ -37,6 +39,34 @@ class Priorities:
         """All pods are of equal priority."""
         for one in (*pods_in(objects), pod):
             one["spec"].pop("priority", None)
+
+
+def _crowd(draw: Draw, plan: Blueprint) -> None:
+    """Leave nodes room for nobody, by number of pods or by cpu; who then comes must preempt or wait."""
+    for node in plan.nodes:
+        name, allocatable = node["metadata"]["name"], node["status"]["allocatable"]
+        here = [pod for pod in plan.pods if pod["spec"]["nodeName"] == name]
+        if draw.chance(0.05):
+            continue
+        if not here:
+            allocatable["cpu"] = "100m"
+            continue
+        if draw.chance(0.4):
+            allocatable["pods"] = str(len(here))
+            continue
+        allocatable["cpu"] = "4"
+        for pod, share in zip(here, _shares(draw, len(here)), strict=True):
+            pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{share}m"}}
+    for pod in plan.arrivals:
+        if draw.chance(0.7):
+            cpu = draw.pick(("500m", "1", "2", "3"))
+            pod["spec"]["containers"][0].setdefault("resources", {}).setdefault("requests", {})["cpu"] = cpu
+
+
+def _shares(draw: Draw, count: int) -> list[int]:
+    """Requests of `count` pods that together nearly fill 4000 thousandths of a cpu."""
+    weights = [draw.between(1, 5) for _ in range(count)]
+    return [max(3900 * weight // sum(weights), 1) for weight in weights]
 
 
 class Budgets:

@@ -23,8 +23,9 @@ from kubesched.framework import (
 )
 from kubesched.plugins.interpodaffinity import hints
 from kubesched.plugins.interpodaffinity.filtering import CODES, Neighbours, neighbours_of
-from kubesched.plugins.interpodaffinity.scoring import attraction, normalized, raw_score
-from kubesched.plugins.interpodaffinity.terms import DomainSums, preferred
+from kubesched.plugins.interpodaffinity.scoring import EXISTING_TERMS, attraction, normalized, raw_score
+from kubesched.plugins.interpodaffinity.terms import DomainSums, concerns, preferred
+from kubesched.state.terms import TermKind
 
 _NEIGHBOURS: Slot[Neighbours] = Slot("InterPodAffinity neighbours")
 _ATTRACTION: Slot[DomainSums] = Slot("InterPodAffinity attraction")
@@ -41,6 +42,8 @@ class InterPodAffinity:
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         """Count the pods that matter per domain; skip a pod that neither side's terms concern."""
+        if not concerns(cycle.cluster, cycle.pod, TermKind.REQUIRED_ANTI_AFFINITY):
+            return SKIP
         try:
             neighbours = neighbours_of(cycle.cluster, cycle.pod)
         except ValueError as error:
@@ -64,6 +67,8 @@ class InterPodAffinity:
         With ignorePreferredTermsOfExistingPods, only a pod with preferred terms of its own is scored at all.
         """
         if self._ignore_existing and not preferred(cycle.pod):
+            return SKIP
+        if not concerns(cycle.cluster, cycle.pod, *EXISTING_TERMS):
             return SKIP
         sums = attraction(cycle.cluster, cycle.pod, self._hard_weight)
         if not sums.touched:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kubesched.state import ClusterReader
 
 _EXISTING = ((TermKind.PREFERRED_AFFINITY, 1), (TermKind.PREFERRED_ANTI_AFFINITY, -1))
+EXISTING_TERMS = (TermKind.REQUIRED_AFFINITY, *(kind for kind, _ in _EXISTING))
+"""The terms of pods that are there which count in the score."""
 
 
 def attraction(cluster: ClusterReader, pod: Pod, hard_weight: int) -> DomainSums:

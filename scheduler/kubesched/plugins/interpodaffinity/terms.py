@@ -18,7 +18,7 @@ from kubesched.api.affinity import PodAffinity, PodAffinityTerm
 from kubesched.api.labels import Selector
 from kubesched.api.objects import Pod
 from kubesched.state.selectors import SelectorClass
-from kubesched.state.terms import TermClass, selected_pods
+from kubesched.state.terms import TermClass, TermKind, selected_pods
 
 if TYPE_CHECKING:
     from kubesched.state import ClusterReader
@@ -57,6 +57,13 @@ def preferred(pod: Pod) -> tuple[IncomingTerm, ...]:
     terms = [(item.pod_affinity_term, item.weight) for item in (near.preferred if near else ())]
     terms += [(item.pod_affinity_term, -item.weight) for item in (far.preferred if far else ())]
     return _compiled(pod, terms)
+
+
+def concerns(cluster: ClusterReader, pod: Pod, *kinds: TermKind) -> bool:
+    """Whether the pod has pod affinity of its own, or pods that are there have terms of those kinds about it."""
+    if _affinity(pod) is not None or _anti_affinity(pod) is not None:
+        return True
+    return any(cluster.pods.terms_about(kind, pod) for kind in kinds)
 
 
 def _affinity(pod: Pod) -> PodAffinity | None:

@@ -76,11 +76,14 @@ class Fit:
         """One bit per resource of which too little is free, and one if the node could never hold the pod."""
         nodes = cycle.cluster.nodes
         wanted = cycle.get(_WANTED)
-        codes: Codes = (view.pod_count + 1 > nodes.allowed_pods[view.rows]).astype(np.int64)
+        codes: Codes = (view.pod_count >= nodes.allowed_pods.take(view.rows)).astype(np.int64)
+        if not wanted.names:
+            return codes
+        capacities, used = nodes.allocatable.take(view.rows, axis=0), view.requested
         for index, (column, amount) in enumerate(zip(wanted.columns, wanted.amounts, strict=True)):
             bit = _PODS_BIT << (index + 1)
-            capacity = nodes.allocatable[view.rows, column]
-            short = amount > capacity - view.requested[:, column]
+            capacity = capacities[:, column]
+            short = capacity - used[:, column] < amount
             if short.any():
                 codes |= np.where(short, np.where(amount > capacity, bit | _UNRESOLVABLE_BIT, bit), 0)
         return codes

@@ -50,8 +50,8 @@ def least_allocated(resources: Iterable[Utilization], worlds: int) -> Points:
     """The more is free, the higher the score; a resource that would be over-requested scores 0."""
 
     def score(item: Utilization) -> NDArray[np.int64]:
-        free: NDArray[np.int64] = np.maximum(item.capacity - item.requested, 0)
-        return free * MAX_SCORE // np.maximum(item.capacity, 1)
+        free = np.maximum(item.capacity - item.requested, 0)
+        return _share(free, item.capacity)
 
     return _weighted_mean(resources, worlds, score)
 
@@ -60,22 +60,33 @@ def most_allocated(resources: Iterable[Utilization], worlds: int) -> Points:
     """The more is used, the higher the score; use above the capacity counts as full."""
 
     def score(item: Utilization) -> NDArray[np.int64]:
-        used: NDArray[np.int64] = np.minimum(item.requested, item.capacity)
-        return used * MAX_SCORE // np.maximum(item.capacity, 1)
+        return _share(np.minimum(item.requested, item.capacity), item.capacity)
 
     return _weighted_mean(resources, worlds, score)
+
+
+def _share(part: NDArray[np.int64], capacity: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The part in percent, truncated; 0 of nothing."""
+    return part * MAX_SCORE // np.maximum(capacity, 1)
 
 
 def _weighted_mean(
     resources: Iterable[Utilization], worlds: int, score: Callable[[Utilization], NDArray[np.int64]]
 ) -> Points:
     total = np.zeros(worlds, np.int64)
-    weights = np.zeros(worlds, np.int64)
+    everywhere = 0
+    elsewhere: Points | None = None
     for item in resources:
-        weight = np.where(item.capacity > 0, item.weight, 0)
-        total += score(item) * weight
-        weights += weight
-    return total // np.maximum(weights, 1)
+        if item.capacity.all():
+            total += score(item) * item.weight
+            everywhere += item.weight
+        else:
+            weight = np.where(item.capacity > 0, item.weight, 0)
+            total += score(item) * weight
+            elsewhere = weight if elsewhere is None else elsewhere + weight
+    if elsewhere is None:
+        return total // max(everywhere, 1)
+    return total // np.maximum(elsewhere + everywhere, 1)
 
 
 def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Strategy:

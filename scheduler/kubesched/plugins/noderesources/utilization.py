@@ -49,17 +49,18 @@ def utilization(
     extended resource that the pod does not request is left out, whatever the nodes have of it.
     """
     nodes = cycle.cluster.nodes
+    capacities = nodes.allocatable.take(view.rows, axis=0)
+    used, with_defaults = view.requested, view.nonzero if nonzero else None
     for spec in specs:
         request = requests.get(spec.name, 0)
         if request == 0 and spec.name not in _NATIVE:
             continue
         column = nodes.resource_index(spec.name)
-        capacity = nodes.allocatable[view.rows, column]
-        if nonzero and spec.name in _NONZERO_COLUMN:
-            allocated = view.nonzero[:, _NONZERO_COLUMN[spec.name]]
+        if with_defaults is not None and spec.name in _NONZERO_COLUMN:
+            allocated = with_defaults[:, _NONZERO_COLUMN[spec.name]]
         else:
-            allocated = view.requested[:, column]
-        yield Utilization(spec.weight, capacity, allocated, allocated + request)
+            allocated = used[:, column]
+        yield Utilization(spec.weight, capacities[:, column], allocated, allocated + request)
 
 
 def intern(cluster: ClusterReader, specs: Sequence[ResourceSpec]) -> None:

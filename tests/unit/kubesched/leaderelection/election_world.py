@@ -152,6 +152,10 @@ class Client:
         return answer
 
 
+STARTED: list[Replica] = []
+"""Every replica of the test that runs now; the fixture in conftest.py ends them."""
+
+
 class Replica:
     """One scheduler: its elector, what it was told, and whether its work runs."""
 
@@ -172,6 +176,11 @@ class Replica:
         self.finished = asyncio.Event()
         self.last_words: Callable[[], Awaitable[None]] | None = None
         """What the work does after it was cancelled, before it ends."""
+        self._seed = seed
+        self.elector = self._elector()
+        self.task: asyncio.Task[bool] | None = None
+
+    def _elector(self) -> LeaderElector:
         lock = LeaseLock(
             self.client, self.clock, "kube-system", "kube-scheduler", timeout=self.settings.request_timeout
         )
@@ -181,10 +190,13 @@ class Replica:
             new_leader=lambda leader: self.heard.append(f"leader {leader}"),
             event=lambda text: self.heard.append(f"event {text}"),
         )
-        self.elector = LeaderElector(lock, self.settings, self.clock, Random(seed), callbacks)
-        self.task: asyncio.Task[bool] | None = None
+        return LeaderElector(lock, self.settings, self.clock, Random(self._seed), callbacks)
 
     def start(self) -> Replica:
+        """Start the process, or start it again."""
+        if self.task is not None:
+            self.elector = self._elector()
+        STARTED.append(self)
         self.task = asyncio.ensure_future(self.elector.run(self._work))
         return self
 
@@ -206,7 +218,9 @@ class Replica:
 
 async def settle(clock: VirtualClock) -> None:
     """Let every task run until it waits for time or for somebody else."""
-    for _ in range(25):
+    ready = asyncio.get_running_loop()._ready
+    await clock.sleep(0)
+    while ready:
         await clock.sleep(0)
 
 
@@ -216,7 +230,8 @@ async def elapse(clock: VirtualClock, seconds: float, check: Callable[[], None] 
     await settle(clock)
     while clock.now() < end:
         next_wake = clock.next_deadline()
-        clock.advance(min(end, end if next_wake is None else next_wake) - clock.now())
+        step = (end if next_wake is None else min(end, next_wake)) - clock.now()
+        clock.advance(max(step, 1e-9))  # a rounding error must not make time stand still
         await settle(clock)
         if check is not None:
             check()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from election_world import Replica, ReplicaClock, Store, elapse, settle, spec, stop_all
 
@@ -39,7 +41,6 @@ async def test_free_lease_is_taken_at_once(stored: LeaseSpec | None, transitions
     assert store.spec.lease_duration_seconds == 15
     assert replica.working
     assert replica.may_write
-    await stop_all(replica)
 
 
 async def test_held_lease_is_left_alone_while_it_is_renewed() -> None:
@@ -54,7 +55,6 @@ async def test_held_lease_is_left_alone_while_it_is_renewed() -> None:
     assert not replica.working
     assert not replica.may_write
     assert replica.heard == ["leader other"]
-    await stop_all(replica)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -68,7 +68,6 @@ async def test_silent_leader_is_succeeded_after_the_lease(seed: int) -> None:
     assert await leads_within(replica, TAKEOVER - 15)
     assert store.spec.lease_transitions == 3
     assert replica.heard[:2] == ["leader dead", "leader me"]
-    await stop_all(replica)
 
 
 async def test_duration_is_the_one_in_the_lease() -> None:
@@ -79,7 +78,6 @@ async def test_duration_is_the_one_in_the_lease() -> None:
     await elapse(clock, 60)
     assert store.holder == "other"
     assert await leads_within(replica, 4.4)
-    await stop_all(replica)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -92,10 +90,9 @@ async def test_polls_are_jittered(seed: int) -> None:
     store.get = lambda: (times.append(clock.now()), get())[1]
     replica.start()
     await elapse(clock, 100)
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     assert all(2 <= gap <= 4.4 for gap in gaps)
     assert max(gaps) - min(gaps) > 1
-    await stop_all(replica)
 
 
 async def test_two_replicas_one_leader() -> None:
@@ -125,7 +122,6 @@ async def test_failing_requests_are_tried_again(verb: str) -> None:
     assert not replica.working
     replica.client.refuses = set()
     assert await leads_within(replica, 4.4)
-    await stop_all(replica)
 
 
 async def test_failing_creation_is_tried_again() -> None:
@@ -138,7 +134,6 @@ async def test_failing_creation_is_tried_again() -> None:
     assert store.lease is None
     replica.client.refuses = set()
     assert await leads_within(replica, 4.4)
-    await stop_all(replica)
 
 
 async def test_hung_requests_are_given_up() -> None:
@@ -148,7 +143,6 @@ async def test_hung_requests_are_given_up() -> None:
     replica.client.hangs = True
     await elapse(clock, 100)
     assert 100 / (5 + 4.4) - 1 <= len(replica.client.requests) <= 100 / (5 + 2) + 1
-    await stop_all(replica)
 
 
 async def test_who_hears_of_what() -> None:
@@ -169,7 +163,6 @@ async def test_who_hears_of_what() -> None:
         "started",
     ]
     assert replica.elector.leader == "me"
-    await stop_all(replica)
 
 
 async def test_stopped_while_waiting() -> None:
@@ -189,10 +182,9 @@ async def test_times_in_the_lease_are_this_replicas_wall_clock() -> None:
     """In microseconds, for people: kubectl shows them."""
     clock = VirtualClock(epoch=1_700_000_000.25)
     store = Store(clock)
-    replica = Replica(store, "me", ReplicaClock(clock, wall_offset=3600)).start()
+    Replica(store, "me", ReplicaClock(clock, wall_offset=3600)).start()
     await settle(clock)
     assert store.spec.acquire_time == "2023-11-14T23:13:20.250000Z"
     await elapse(clock, 2.5)
     assert store.spec.acquire_time == "2023-11-14T23:13:20.250000Z"
     assert store.spec.renew_time == "2023-11-14T23:13:22.250000Z"
-    await stop_all(replica)

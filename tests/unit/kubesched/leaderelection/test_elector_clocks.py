@@ -58,7 +58,6 @@ async def test_k8s_125761_wall_clocks_may_be_wrong_by_any_amount(offset: float) 
     await elapse(clock, 15 + 2 * 4.4, watchman)
     assert watchman.leaders == ["leader", "standby"]
     assert watchman.most == 1
-    await stop_all(standby)
 
 
 async def test_wall_clock_that_jumps_while_leading_changes_nothing() -> None:
@@ -72,7 +71,6 @@ async def test_wall_clock_that_jumps_while_leading_changes_nothing() -> None:
         await elapse(clock, 30, watchman)
     assert watchman.leaders == ["leader"]
     assert watchman.most == 1
-    await stop_all(leader, standby)
 
 
 @pytest.mark.parametrize("rate", [1.45, 1 / 1.45], ids=["standby fast", "standby slow"])
@@ -88,25 +86,23 @@ async def test_rates_may_differ_by_lease_over_renew_deadline(rate: float) -> Non
     await elapse(clock, 60, watchman)
     assert watchman.leaders == ["leader", "standby"]
     assert watchman.most == 1
-    await stop_all(leader, standby)
 
 
 async def test_the_watchman_can_bark() -> None:
-    """At twice the leader's rate a standby takes over too early: beyond what the settings tolerate."""
+    """At thrice the leader's rate a standby takes over too early: beyond what the settings tolerate."""
     clock = VirtualClock()
     store = Store(clock)
-    leader = Replica(store, "leader", ReplicaClock(clock, rate=0.5), seed=1)
+    leader = Replica(store, "leader", ReplicaClock(clock, rate=1 / 3))
     standby = Replica(store, "standby", ReplicaClock(clock, rate=1.0))
     watchman = await started(clock, leader, standby)
     await elapse(clock, 60, watchman)
     leader.client.hangs = True
     await elapse(clock, 60, watchman)
     assert watchman.most == 2
-    await stop_all(leader, standby)
 
 
 async def test_stopped_process_may_not_write_when_it_is_continued() -> None:
-    """SIGSTOP for a minute: a new leader acts meanwhile; the old one knows by its clock, before any request."""
+    """SIGSTOP for a minute: another leads meanwhile; the old leader knows by its clock alone."""
     clock = VirtualClock()
     store = Store(clock)
     leader, standby = Replica(store, "leader"), Replica(store, "standby")
@@ -122,7 +118,6 @@ async def test_stopped_process_may_not_write_when_it_is_continued() -> None:
     assert leader.task.result() is False
     assert store.holder == "standby"
     assert watchman.most == 1
-    await stop_all(standby)
 
 
 async def test_process_that_was_stopped_alone_goes_on() -> None:
@@ -137,7 +132,6 @@ async def test_process_that_was_stopped_alone_goes_on() -> None:
     await elapse(clock, 1)
     assert leader.may_write
     assert leader.working
-    await stop_all(leader)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -156,12 +150,11 @@ async def test_takeover_times(seed: int) -> None:
     await elapse(clock, 23.8, watchman)
     assert len(watchman.leaders) == 3
     assert watchman.most == 1
-    await stop_all(second, third)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that happens to one replica, or to the lease, for a while."""
+    """Something that happens to one replica for a while."""
 
     who: int
     what: str
@@ -172,9 +165,7 @@ FAULTS = st.lists(
     st.builds(
         Fault,
         who=st.integers(0, 2),
-        what=st.sampled_from(
-            ["away", "read only", "hang", "lose replies", "slow", "stop", "delete", "quiet"]
-        ),
+        what=st.sampled_from(["away", "read only", "hang", "lose replies", "slow", "stop", "none"]),
         seconds=st.sampled_from([1.0, 4.0, 9.0, 13.0, 25.0]),
     ),
     min_size=1,
@@ -182,7 +173,7 @@ FAULTS = st.lists(
 )
 
 
-def begin(fault: Fault, replica: Replica, store: Store) -> None:
+def begin(fault: Fault, replica: Replica) -> None:
     client = replica.client
     match fault.what:
         case "away":
@@ -197,8 +188,6 @@ def begin(fault: Fault, replica: Replica, store: Store) -> None:
             client.latency = 6.0
         case "stop":
             replica.clock.running.clear()
-        case "delete" if store.lease is not None and not any(store.lease.spec.holder):
-            store.edit(None)
 
 
 def repair(replica: Replica) -> None:
@@ -222,7 +211,7 @@ async def test_never_two_writers_and_always_a_leader_in_the_end(faults: list[Fau
         replica.start()
     for fault in faults:
         replica = replicas[fault.who]
-        begin(fault, replica, store)
+        begin(fault, replica)
         await elapse(clock, fault.seconds, watchman)
         repair(replica)
         for other in replicas:
@@ -246,4 +235,3 @@ async def test_held_by_a_stranger_for_ever() -> None:
     assert watchman.most == 0
     assert store.writes == []
     assert not any(replica.task.done() for replica in replicas)
-    await stop_all(*replicas)

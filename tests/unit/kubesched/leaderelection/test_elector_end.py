@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from election_world import Replica, Store, elapse, settle, spec, stop_all
+from election_world import Replica, Store, elapse, settle, spec
 
 from kubesched.clock import VirtualClock
 
@@ -39,7 +39,6 @@ async def test_released_lease_is_taken_within_one_poll() -> None:
     await elapse(clock, 4.4)
     assert standby.working
     assert store.spec.lease_transitions == 1
-    await stop_all(standby)
 
 
 async def test_cancelled_leader_finishes_its_work_before_it_releases() -> None:
@@ -150,7 +149,7 @@ async def test_failing_release_does_not_hold_up_the_end(fault: str) -> None:
 
 async def test_leader_that_cannot_renew_still_tries_to_release() -> None:
     """Writes failed for 12 s and work again: the others need not wait for the rest of the lease."""
-    clock, store, replica = await a_leader()
+    clock, _, replica = await a_leader()
     replica.client.refuses = {"update"}
     await elapse(clock, 10.9)
     assert replica.working

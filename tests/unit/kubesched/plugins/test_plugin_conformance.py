@@ -7,11 +7,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from kubesched.config.defaults import IN_TREE as KNOWN
 from kubesched.framework import Hint, Status, unschedulable
 from kubesched.framework.interface import ClusterEventWithHint
 from kubesched.framework.registration import RegistrationError
 from kubesched.plugins.registry import ALPHA, IN_TREE, PENDING
-from kubesched.config.defaults import IN_TREE as KNOWN
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 from kubesched.testing import ConformanceError, check_plugin
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from plugin_world import World, reasons
 
-from kubesched.api.devices import DeviceClass, DeviceClassSpec
 from kubesched.api.base import ObjectMeta
+from kubesched.api.devices import DeviceClass, DeviceClassSpec
 from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.framework import Hint
 from kubesched.framework.status import Code
@@ -28,35 +28,95 @@ USED = pod("used").cpu("8").memory("19Gi").on("n")
 @pytest.mark.parametrize(
     ("incoming", "existing", "expected", "code"),
     [
-        pytest.param(pod("p"), [pod("used").cpu(10).memory("20Gi").on("n")], (), None,
-                     id="no resources requested always fits"),
-        pytest.param(pod("p").cpu(1).memory("1Gi"), [pod("used").cpu(10).memory("20Gi").on("n")],
-                     ("Insufficient cpu", "Insufficient memory"), UNSCHEDULABLE, id="too many resources fails"),
+        pytest.param(
+            pod("p"),
+            [pod("used").cpu(10).memory("20Gi").on("n")],
+            (),
+            None,
+            id="no resources requested always fits",
+        ),
+        pytest.param(
+            pod("p").cpu(1).memory("1Gi"),
+            [pod("used").cpu(10).memory("20Gi").on("n")],
+            ("Insufficient cpu", "Insufficient memory"),
+            UNSCHEDULABLE,
+            id="too many resources fails",
+        ),
         pytest.param(pod("p").cpu(1).memory("1Gi"), [USED], (), None, id="both resources fit"),
-        pytest.param(pod("p").cpu(3).memory("1Gi"), [USED], ("Insufficient cpu",), UNSCHEDULABLE,
-                     id="only cpu is short"),
-        pytest.param(pod("p").cpu(1).memory("2Gi"), [USED], ("Insufficient memory",), UNSCHEDULABLE,
-                     id="only memory is short"),
+        pytest.param(
+            pod("p").cpu(3).memory("1Gi"),
+            [USED],
+            ("Insufficient cpu",),
+            UNSCHEDULABLE,
+            id="only cpu is short",
+        ),
+        pytest.param(
+            pod("p").cpu(1).memory("2Gi"),
+            [USED],
+            ("Insufficient memory",),
+            UNSCHEDULABLE,
+            id="only memory is short",
+        ),
         pytest.param(pod("p").cpu(2).memory("1Gi"), [USED], (), None, id="an exact fit is a fit"),
-        pytest.param(pod("p").cpu(11), [], ("Insufficient cpu",), UNRESOLVABLE,
-                     id="a request beyond the node's size is unresolvable"),
-        pytest.param(pod("p").cpu(3).memory("21Gi"), [USED], ("Insufficient cpu", "Insufficient memory"),
-                     UNRESOLVABLE, id="one unresolvable resource makes the whole answer so"),
-        pytest.param(pod("p").init_container(cpu="3").init_container(cpu="1"), [USED], ("Insufficient cpu",),
-                     UNSCHEDULABLE, id="the largest init container counts"),
-        pytest.param(pod("p").cpu(1).init_container(cpu="2"), [USED], (), None,
-                     id="init containers and containers do not add up"),
-        pytest.param(pod("p").cpu(1).init_container(cpu="2", sidecar=True), [USED], ("Insufficient cpu",),
-                     UNSCHEDULABLE, id="a sidecar adds to the containers"),
-        pytest.param(pod("p").gpu(1), [], (f"Insufficient {GPU}",), UNRESOLVABLE,
-                     id="an extended resource that the node lacks"),
+        pytest.param(
+            pod("p").cpu(11),
+            [],
+            ("Insufficient cpu",),
+            UNRESOLVABLE,
+            id="a request beyond the node's size is unresolvable",
+        ),
+        pytest.param(
+            pod("p").cpu(3).memory("21Gi"),
+            [USED],
+            ("Insufficient cpu", "Insufficient memory"),
+            UNRESOLVABLE,
+            id="one unresolvable resource makes the whole answer so",
+        ),
+        pytest.param(
+            pod("p").init_container(cpu="3").init_container(cpu="1"),
+            [USED],
+            ("Insufficient cpu",),
+            UNSCHEDULABLE,
+            id="the largest init container counts",
+        ),
+        pytest.param(
+            pod("p").cpu(1).init_container(cpu="2"),
+            [USED],
+            (),
+            None,
+            id="init containers and containers do not add up",
+        ),
+        pytest.param(
+            pod("p").cpu(1).init_container(cpu="2", sidecar=True),
+            [USED],
+            ("Insufficient cpu",),
+            UNSCHEDULABLE,
+            id="a sidecar adds to the containers",
+        ),
+        pytest.param(
+            pod("p").gpu(1),
+            [],
+            (f"Insufficient {GPU}",),
+            UNRESOLVABLE,
+            id="an extended resource that the node lacks",
+        ),
         pytest.param(pod("p").gpu(0), [], (), None, id="a zero request is no request"),
-        pytest.param(pod("p").request("hugepages-2Mi", "5Mi"), [], ("Insufficient hugepages-2Mi",), UNRESOLVABLE,
-                     id="huge pages are resources too"),
-        pytest.param(pod("p").request("ephemeral-storage", "1Gi"), [], ("Insufficient ephemeral-storage",),
-                     UNRESOLVABLE, id="so is ephemeral storage"),
+        pytest.param(
+            pod("p").request("hugepages-2Mi", "5Mi"),
+            [],
+            ("Insufficient hugepages-2Mi",),
+            UNRESOLVABLE,
+            id="huge pages are resources too",
+        ),
+        pytest.param(
+            pod("p").request("ephemeral-storage", "1Gi"),
+            [],
+            ("Insufficient ephemeral-storage",),
+            UNRESOLVABLE,
+            id="so is ephemeral storage",
+        ),
     ],
-)  # fmt: skip
+)
 def test_filter(incoming, existing, expected, code):
     """Every resource that is short is named; beyond the node's size is unresolvable."""
     rejected = World(FIT, small(), *existing).rejections(incoming)
@@ -76,9 +136,15 @@ def test_number_of_pods():
 @pytest.mark.parametrize(
     ("args", "fits"),
     [
-        pytest.param(NodeResourcesFitArgs(ignored_resources=("example.com/bbb",)), True, id="ignored by name"),
-        pytest.param(NodeResourcesFitArgs(ignored_resource_groups=("example.com",)), True, id="ignored by group"),
-        pytest.param(NodeResourcesFitArgs(ignored_resource_groups=("example.org",)), False, id="another group"),
+        pytest.param(
+            NodeResourcesFitArgs(ignored_resources=("example.com/bbb",)), True, id="ignored by name"
+        ),
+        pytest.param(
+            NodeResourcesFitArgs(ignored_resource_groups=("example.com",)), True, id="ignored by group"
+        ),
+        pytest.param(
+            NodeResourcesFitArgs(ignored_resource_groups=("example.org",)), False, id="another group"
+        ),
         pytest.param(NodeResourcesFitArgs(), False, id="not ignored"),
     ],
 )
@@ -111,32 +177,107 @@ DEVICES = DeviceClass(
 @pytest.mark.parametrize(
     ("resource", "action", "old", "new", "expected"),
     [
-        pytest.param(Resource.AssignedPod, ActionType.Delete, pod("o").on("n"), None, Hint.Queue,
-                     id="a pod that leaves a node"),
-        pytest.param(Resource.UnschedulablePod, ActionType.Delete, pod("o"), None, Hint.Skip,
-                     id="a pod that was nowhere"),
-        pytest.param(Resource.UnschedulablePod, ActionType.Delete, pod("o").nominated_to("n"), None, Hint.Queue,
-                     id="a pod that had a place in view"),
-        pytest.param(Resource.AssignedPod, ActionType.UpdatePodScaleDown, pod("o").cpu(2).on("n"),
-                     pod("o").cpu(1).on("n"), Hint.Queue, id="a pod that shrinks in what is wanted"),
-        pytest.param(Resource.AssignedPod, ActionType.UpdatePodScaleDown, pod("o").memory("2Gi").on("n"),
-                     pod("o").memory("1Gi").on("n"), Hint.Skip, id="a pod that shrinks in something else"),
-        pytest.param(Resource.UnschedulablePod, ActionType.UpdatePodScaleDown, pod("p").cpu(3), pod("p").cpu(2),
-                     Hint.Queue, id="the pod itself shrinks"),
-        pytest.param(Resource.Node, ActionType.Add, None, node("n").cpu(4), Hint.Queue, id="a new node with room"),
-        pytest.param(Resource.Node, ActionType.Add, None, node("n").cpu(1), Hint.Skip, id="a new node that is too small"),
-        pytest.param(Resource.Node, ActionType.UpdateNodeAllocatable, node("n").cpu(1), node("n").cpu(4), Hint.Queue,
-                     id="a node that grows"),
-        pytest.param(Resource.Node, ActionType.UpdateNodeAllocatable, node("n").cpu(8), node("n").cpu(4), Hint.Skip,
-                     id="a node that shrinks but would still hold it"),
-        pytest.param(Resource.Node, ActionType.UpdateNodeAllocatable, node("n").cpu(4).memory("1Gi"),
-                     node("n").cpu(4).memory("2Gi"), Hint.Skip, id="a node that grows in something else"),
-        pytest.param(Resource.Node, ActionType.UpdateNodeAllocatable, node("n").pods(1), node("n").pods(2), Hint.Queue,
-                     id="a node that takes more pods"),
-        pytest.param(Resource.DeviceClass, ActionType.Add, None, DEVICES, Hint.Skip,
-                     id="a device class for something else"),
+        pytest.param(
+            Resource.AssignedPod,
+            ActionType.Delete,
+            pod("o").on("n"),
+            None,
+            Hint.Queue,
+            id="a pod that leaves a node",
+        ),
+        pytest.param(
+            Resource.UnschedulablePod,
+            ActionType.Delete,
+            pod("o"),
+            None,
+            Hint.Skip,
+            id="a pod that was nowhere",
+        ),
+        pytest.param(
+            Resource.UnschedulablePod,
+            ActionType.Delete,
+            pod("o").nominated_to("n"),
+            None,
+            Hint.Queue,
+            id="a pod that had a place in view",
+        ),
+        pytest.param(
+            Resource.AssignedPod,
+            ActionType.UpdatePodScaleDown,
+            pod("o").cpu(2).on("n"),
+            pod("o").cpu(1).on("n"),
+            Hint.Queue,
+            id="a pod that shrinks in what is wanted",
+        ),
+        pytest.param(
+            Resource.AssignedPod,
+            ActionType.UpdatePodScaleDown,
+            pod("o").memory("2Gi").on("n"),
+            pod("o").memory("1Gi").on("n"),
+            Hint.Skip,
+            id="a pod that shrinks in something else",
+        ),
+        pytest.param(
+            Resource.UnschedulablePod,
+            ActionType.UpdatePodScaleDown,
+            pod("p").cpu(3),
+            pod("p").cpu(2),
+            Hint.Queue,
+            id="the pod itself shrinks",
+        ),
+        pytest.param(
+            Resource.Node, ActionType.Add, None, node("n").cpu(4), Hint.Queue, id="a new node with room"
+        ),
+        pytest.param(
+            Resource.Node,
+            ActionType.Add,
+            None,
+            node("n").cpu(1),
+            Hint.Skip,
+            id="a new node that is too small",
+        ),
+        pytest.param(
+            Resource.Node,
+            ActionType.UpdateNodeAllocatable,
+            node("n").cpu(1),
+            node("n").cpu(4),
+            Hint.Queue,
+            id="a node that grows",
+        ),
+        pytest.param(
+            Resource.Node,
+            ActionType.UpdateNodeAllocatable,
+            node("n").cpu(8),
+            node("n").cpu(4),
+            Hint.Skip,
+            id="a node that shrinks but would still hold it",
+        ),
+        pytest.param(
+            Resource.Node,
+            ActionType.UpdateNodeAllocatable,
+            node("n").cpu(4).memory("1Gi"),
+            node("n").cpu(4).memory("2Gi"),
+            Hint.Skip,
+            id="a node that grows in something else",
+        ),
+        pytest.param(
+            Resource.Node,
+            ActionType.UpdateNodeAllocatable,
+            node("n").pods(1),
+            node("n").pods(2),
+            Hint.Queue,
+            id="a node that takes more pods",
+        ),
+        pytest.param(
+            Resource.DeviceClass,
+            ActionType.Add,
+            None,
+            DEVICES,
+            Hint.Skip,
+            id="a device class for something else",
+        ),
     ],
-)  # fmt: skip
+)
 def test_hints(resource, action, old, new, expected):
     """An event is worth an attempt when it gives more of what the pod requests."""
     assert World(FIT).hint(pod("p").cpu(2), resource, action, old, new) is expected
@@ -146,5 +287,8 @@ def test_device_class_wakes_a_pod_that_requests_its_resource():
     """A class for the resource, by its own name or by the extended resource it names."""
     world, add = World(FIT), ActionType.Add
     by_name = pod("p").request("deviceclass.resource.kubernetes.io/gpus", 1)
-    assert world.hint(pod("p").request("example.com/gpu", 1), Resource.DeviceClass, add, None, DEVICES) is Hint.Queue
+    assert (
+        world.hint(pod("p").request("example.com/gpu", 1), Resource.DeviceClass, add, None, DEVICES)
+        is Hint.Queue
+    )
     assert world.hint(by_name, Resource.DeviceClass, add, None, DEVICES) is Hint.Queue

@@ -22,7 +22,9 @@ CPU_AND_MEMORY = (ResourceSpec(name="cpu"), ResourceSpec(name="memory"))
 
 
 def strategy(kind, resources=CPU_AND_MEMORY, shape=()):
-    ratio = RequestedToCapacityRatio(shape=tuple(UtilizationShapePoint(utilization=u, score=s) for u, s in shape))
+    ratio = RequestedToCapacityRatio(
+        shape=tuple(UtilizationShapePoint(utilization=u, score=s) for u, s in shape)
+    )
     return NodeResourcesFitArgs(
         scoring_strategy=ScoringStrategy(
             type=kind, resources=resources, requested_to_capacity_ratio=ratio if shape else None
@@ -54,32 +56,78 @@ BUSY = [
 @pytest.mark.parametrize(
     ("incoming", "objects", "resources", "expected"),
     [
-        pytest.param(NOTHING, [machine("n1", 4000, 10000), machine("n2", 4000, 10000)], CPU_AND_MEMORY, [100, 100],
-                     id="nothing scheduled, nothing requested"),
-        pytest.param(TWO, [machine("n1", 4000, 10000), machine("n2", 6000, 10000)], CPU_AND_MEMORY, [37, 50],
-                     id="nothing scheduled, resources requested, differently sized machines"),
-        pytest.param(NOTHING, [machine("n1", 10000, 20000), machine("n2", 10000, 20000), *BUSY], CPU_AND_MEMORY,
-                     [70, 57], id="no resources requested, pods scheduled with resources"),
-        pytest.param(TWO, [machine("n1", 10000, 20000), machine("n2", 10000, 20000), BUSY[0], BUSY[3]], CPU_AND_MEMORY,
-                     [57, 45], id="resources requested, pods scheduled with resources"),
-        pytest.param(TWO, [machine("n1", 10000, 20000), machine("n2", 10000, 50000), BUSY[0], BUSY[3]], CPU_AND_MEMORY,
-                     [57, 60], id="the same on differently sized machines"),
-        pytest.param(asking("p", 3000, 0), [machine("n1", 4000, 10000), machine("n2", 4000, 10000), BUSY[0], BUSY[3]],
-                     CPU_AND_MEMORY, [50, 25], id="requests that exceed the capacity score zero"),
-        pytest.param(NOTHING, [machine("n1", 0, 0), machine("n2", 0, 0)], CPU_AND_MEMORY, [0, 0],
-                     id="machines without capacity score zero"),
-        pytest.param(TWO, [machine("n1", 4000, 10000), machine("n2", 6000, 10000)],
-                     (ResourceSpec(name="cpu", weight=1), ResourceSpec(name="memory", weight=2)), [41, 50],
-                     id="resources may weigh differently"),
-        pytest.param(TWO, [machine("n1", 6000, 10000), machine("n2", 6000, 10000, foo=4)],
-                     (*CPU_AND_MEMORY, ResourceSpec(name="example.com/foo")), [50, 50],
-                     id="an extended resource that is not requested is left out"),
-        pytest.param(asking("p", 3000, 5000).request("example.com/foo", 2),
-                     [machine("n1", 6000, 10000, foo=4), machine("n2", 6000, 10000, foo=10)],
-                     (*CPU_AND_MEMORY, ResourceSpec(name="example.com/foo")), [50, 60],
-                     id="an extended resource that is requested counts"),
+        pytest.param(
+            NOTHING,
+            [machine("n1", 4000, 10000), machine("n2", 4000, 10000)],
+            CPU_AND_MEMORY,
+            [100, 100],
+            id="nothing scheduled, nothing requested",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 4000, 10000), machine("n2", 6000, 10000)],
+            CPU_AND_MEMORY,
+            [37, 50],
+            id="nothing scheduled, resources requested, differently sized machines",
+        ),
+        pytest.param(
+            NOTHING,
+            [machine("n1", 10000, 20000), machine("n2", 10000, 20000), *BUSY],
+            CPU_AND_MEMORY,
+            [70, 57],
+            id="no resources requested, pods scheduled with resources",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 10000, 20000), machine("n2", 10000, 20000), BUSY[0], BUSY[3]],
+            CPU_AND_MEMORY,
+            [57, 45],
+            id="resources requested, pods scheduled with resources",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 10000, 20000), machine("n2", 10000, 50000), BUSY[0], BUSY[3]],
+            CPU_AND_MEMORY,
+            [57, 60],
+            id="the same on differently sized machines",
+        ),
+        pytest.param(
+            asking("p", 3000, 0),
+            [machine("n1", 4000, 10000), machine("n2", 4000, 10000), BUSY[0], BUSY[3]],
+            CPU_AND_MEMORY,
+            [50, 25],
+            id="requests that exceed the capacity score zero",
+        ),
+        pytest.param(
+            NOTHING,
+            [machine("n1", 0, 0), machine("n2", 0, 0)],
+            CPU_AND_MEMORY,
+            [0, 0],
+            id="machines without capacity score zero",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 4000, 10000), machine("n2", 6000, 10000)],
+            (ResourceSpec(name="cpu", weight=1), ResourceSpec(name="memory", weight=2)),
+            [41, 50],
+            id="resources may weigh differently",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 6000, 10000), machine("n2", 6000, 10000, foo=4)],
+            (*CPU_AND_MEMORY, ResourceSpec(name="example.com/foo")),
+            [50, 50],
+            id="an extended resource that is not requested is left out",
+        ),
+        pytest.param(
+            asking("p", 3000, 5000).request("example.com/foo", 2),
+            [machine("n1", 6000, 10000, foo=4), machine("n2", 6000, 10000, foo=10)],
+            (*CPU_AND_MEMORY, ResourceSpec(name="example.com/foo")),
+            [50, 60],
+            id="an extended resource that is requested counts",
+        ),
     ],
-)  # fmt: skip
+)
 def test_least_allocated(incoming, objects, resources, expected):
     """The free share of each resource, truncated, then the truncated weighted mean."""
     scores = World(FIT, *objects, args=strategy("LeastAllocated", resources)).scores(incoming)
@@ -111,16 +159,32 @@ def test_pod_level_requests_do_not_count_for_the_incoming_pod():
 @pytest.mark.parametrize(
     ("incoming", "objects", "expected"),
     [
-        pytest.param(NOTHING, [machine("n1", 4000, 10000), machine("n2", 4000, 10000)], [0, 0],
-                     id="nothing scheduled, nothing requested"),
-        pytest.param(TWO, [machine("n1", 4000, 10000), machine("n2", 6000, 10000)], [62, 50],
-                     id="nothing scheduled, resources requested, differently sized machines"),
-        pytest.param(NOTHING, [machine("n1", 10000, 20000), machine("n2", 10000, 20000), *BUSY], [30, 42],
-                     id="no resources requested, pods scheduled with resources"),
-        pytest.param(asking("p", 5000, 9000), [machine("n1", 4000, 10000), machine("n2", 10000, 9000)], [95, 75],
-                     id="requests above the capacity count as full"),
+        pytest.param(
+            NOTHING,
+            [machine("n1", 4000, 10000), machine("n2", 4000, 10000)],
+            [0, 0],
+            id="nothing scheduled, nothing requested",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 4000, 10000), machine("n2", 6000, 10000)],
+            [62, 50],
+            id="nothing scheduled, resources requested, differently sized machines",
+        ),
+        pytest.param(
+            NOTHING,
+            [machine("n1", 10000, 20000), machine("n2", 10000, 20000), *BUSY],
+            [30, 42],
+            id="no resources requested, pods scheduled with resources",
+        ),
+        pytest.param(
+            asking("p", 5000, 9000),
+            [machine("n1", 4000, 10000), machine("n2", 10000, 9000)],
+            [95, 75],
+            id="requests above the capacity count as full",
+        ),
     ],
-)  # fmt: skip
+)
 def test_most_allocated(incoming, objects, expected):
     """The used share of each resource, truncated, then the truncated mean."""
     assert list(World(FIT, *objects, args=strategy("MostAllocated")).scores(incoming).values()) == expected
@@ -136,8 +200,12 @@ FOO = (
 @pytest.mark.parametrize(
     ("machine_size", "used", "documented"),
     [
-        pytest.param({"foo": 4}, asking("u", 1000, 256).request("example.com/foo", 1), 5, id="node 1 scores 5"),
-        pytest.param({"foo": 8}, asking("u", 6000, 512).request("example.com/foo", 2), 7, id="node 2 scores 7"),
+        pytest.param(
+            {"foo": 4}, asking("u", 1000, 256).request("example.com/foo", 1), 5, id="node 1 scores 5"
+        ),
+        pytest.param(
+            {"foo": 8}, asking("u", 6000, 512).request("example.com/foo", 2), 7, id="node 2 scores 7"
+        ),
     ],
 )
 def test_documented_bin_packing(machine_size, used, documented):
@@ -179,25 +247,65 @@ WITH_GPU = (*CPU_AND_MEMORY, ResourceSpec(name="example.com/gpu"))
 @pytest.mark.parametrize(
     ("incoming", "objects", "resources", "expected"),
     [
-        pytest.param(NOTHING, [machine("n1", 4000, 10000)], CPU_AND_MEMORY, None, id="a best-effort pod is skipped"),
-        pytest.param(TWO, [machine("n1", 4000, 10000), machine("n2", 6000, 10000)], CPU_AND_MEMORY, [68, 75],
-                     id="nothing scheduled, resources requested, differently sized machines"),
-        pytest.param(TWO, [machine("n1", 10000, 20000), machine("n2", 10000, 20000), *HALF_BUSY], CPU_AND_MEMORY,
-                     [73, 74], id="pods scheduled with resources"),
-        pytest.param(TWO, [machine("n1", 10000, 20000), machine("n2", 10000, 50000), *HALF_BUSY], CPU_AND_MEMORY,
-                     [73, 70], id="the same on differently sized machines"),
-        pytest.param(asking("p", 0, 5000), [machine("n1", 3000, 5000), machine("n2", 3000, 5000), HALF_BUSY[0]],
-                     CPU_AND_MEMORY, [100, 50], id="from one-sided to balanced, and the other way"),
-        pytest.param(asking("p", 3000, 0), [machine("n1", 6000, 10000), machine("n2", 6000, 10000), *HALF_BUSY],
-                     CPU_AND_MEMORY, [62, 62], id="requests at the capacity"),
-        pytest.param(asking("p", 0, 0).request("example.com/gpu", 1),
-                     [machine("n1", 3500, 40000, gpu=8), machine("n2", 3500, 40000, gpu=8),
-                      asking("a", 3000, 5000).request("example.com/gpu", 3).on("n1"), asking("b", 3000, 5000).on("n2")],
-                     WITH_GPU, [75, 76], id="three resources use the standard deviation"),
-        pytest.param(TWO, [machine("n1", 3500, 40000, gpu=8), machine("n2", 3500, 40000)], WITH_GPU, [56, 56],
-                     id="an extended resource that is not requested is left out"),
+        pytest.param(
+            NOTHING, [machine("n1", 4000, 10000)], CPU_AND_MEMORY, None, id="a best-effort pod is skipped"
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 4000, 10000), machine("n2", 6000, 10000)],
+            CPU_AND_MEMORY,
+            [68, 75],
+            id="nothing scheduled, resources requested, differently sized machines",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 10000, 20000), machine("n2", 10000, 20000), *HALF_BUSY],
+            CPU_AND_MEMORY,
+            [73, 74],
+            id="pods scheduled with resources",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 10000, 20000), machine("n2", 10000, 50000), *HALF_BUSY],
+            CPU_AND_MEMORY,
+            [73, 70],
+            id="the same on differently sized machines",
+        ),
+        pytest.param(
+            asking("p", 0, 5000),
+            [machine("n1", 3000, 5000), machine("n2", 3000, 5000), HALF_BUSY[0]],
+            CPU_AND_MEMORY,
+            [100, 50],
+            id="from one-sided to balanced, and the other way",
+        ),
+        pytest.param(
+            asking("p", 3000, 0),
+            [machine("n1", 6000, 10000), machine("n2", 6000, 10000), *HALF_BUSY],
+            CPU_AND_MEMORY,
+            [62, 62],
+            id="requests at the capacity",
+        ),
+        pytest.param(
+            asking("p", 0, 0).request("example.com/gpu", 1),
+            [
+                machine("n1", 3500, 40000, gpu=8),
+                machine("n2", 3500, 40000, gpu=8),
+                asking("a", 3000, 5000).request("example.com/gpu", 3).on("n1"),
+                asking("b", 3000, 5000).on("n2"),
+            ],
+            WITH_GPU,
+            [75, 76],
+            id="three resources use the standard deviation",
+        ),
+        pytest.param(
+            TWO,
+            [machine("n1", 3500, 40000, gpu=8), machine("n2", 3500, 40000)],
+            WITH_GPU,
+            [56, 56],
+            id="an extended resource that is not requested is left out",
+        ),
     ],
-)  # fmt: skip
+)
 def test_balanced_allocation(incoming, objects, resources, expected):
     """75 plus half of what the pod does to the balance."""
     args = NodeResourcesBalancedAllocationArgs(resources=resources)

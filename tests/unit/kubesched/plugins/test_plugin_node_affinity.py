@@ -47,31 +47,75 @@ NODES = (node("a").label("foo", "bar").label("gpus", "4"), node("b").label("foo"
     [
         pytest.param(pod("p"), ["a", "b", "c"], id="a pod without affinity goes anywhere"),
         pytest.param(pod("p").node_selector("foo", "bar"), ["a"], id="a node selector must match"),
-        pytest.param(pod("p").node_selector("foo", "bar").node_selector("x", "y"), [], id="all of it must match"),
-        pytest.param(pod("p").requires_node("foo", "In", "bar", "other"), ["a", "b"], id="In matches any of its values"),
-        pytest.param(pod("p").requires_node("foo", "NotIn", "bar"), ["b", "c"], id="NotIn matches nodes without the label"),
+        pytest.param(
+            pod("p").node_selector("foo", "bar").node_selector("x", "y"), [], id="all of it must match"
+        ),
+        pytest.param(
+            pod("p").requires_node("foo", "In", "bar", "other"), ["a", "b"], id="In matches any of its values"
+        ),
+        pytest.param(
+            pod("p").requires_node("foo", "NotIn", "bar"),
+            ["b", "c"],
+            id="NotIn matches nodes without the label",
+        ),
         pytest.param(pod("p").requires_node("foo", "Exists"), ["a", "b"], id="Exists asks for the label"),
-        pytest.param(pod("p").requires_node("foo", "DoesNotExist"), ["c"], id="DoesNotExist asks for its absence"),
+        pytest.param(
+            pod("p").requires_node("foo", "DoesNotExist"), ["c"], id="DoesNotExist asks for its absence"
+        ),
         pytest.param(pod("p").requires_node("gpus", "Gt", "3"), ["a"], id="Gt compares integers"),
         pytest.param(pod("p").requires_node("gpus", "Lt", "4"), [], id="Lt is strict"),
-        pytest.param(pod("p").requires_node("x", "Exists").requires_node("foo", "In", "bar"), ["a"], id="terms are ORed"),
-        pytest.param(pod("p").node_selector("gpus", "4").requires_node("foo", "In", "other"), [],
-                     id="selector and affinity are ANDed"),
-        pytest.param(incoming(required(NodeSelectorTerm(match_expressions=(
-            expression("foo", "Exists"), expression("gpus", "Exists"))))), ["a"], id="expressions of a term are ANDed"),
+        pytest.param(
+            pod("p").requires_node("x", "Exists").requires_node("foo", "In", "bar"),
+            ["a"],
+            id="terms are ORed",
+        ),
+        pytest.param(
+            pod("p").node_selector("gpus", "4").requires_node("foo", "In", "other"),
+            [],
+            id="selector and affinity are ANDed",
+        ),
+        pytest.param(
+            incoming(
+                required(
+                    NodeSelectorTerm(
+                        match_expressions=(expression("foo", "Exists"), expression("gpus", "Exists"))
+                    )
+                )
+            ),
+            ["a"],
+            id="expressions of a term are ANDed",
+        ),
         pytest.param(incoming(required(NodeSelectorTerm())), [], id="an empty term matches nothing"),
         pytest.param(incoming(required()), [], id="no terms match nothing"),
-        pytest.param(incoming(required(NodeSelectorTerm(match_fields=(expression("metadata.name", "NotIn", "a"),)))),
-                     ["b", "c"], id="a field requirement reads the node's name"),
-        pytest.param(incoming(required(NodeSelectorTerm(
-            match_expressions=(expression("foo", "Exists"),),
-            match_fields=(expression("metadata.name", "In", "b"),)))), ["b"], id="fields and labels are ANDed"),
-        pytest.param(incoming(required(
-            NodeSelectorTerm(match_expressions=(expression("foo", "Gt", "x"),)),
-            NodeSelectorTerm(match_expressions=(expression("foo", "In", "bar"),)))), ["a"],
-            id="an unreadable term is passed over"),
+        pytest.param(
+            incoming(required(NodeSelectorTerm(match_fields=(expression("metadata.name", "NotIn", "a"),)))),
+            ["b", "c"],
+            id="a field requirement reads the node's name",
+        ),
+        pytest.param(
+            incoming(
+                required(
+                    NodeSelectorTerm(
+                        match_expressions=(expression("foo", "Exists"),),
+                        match_fields=(expression("metadata.name", "In", "b"),),
+                    )
+                )
+            ),
+            ["b"],
+            id="fields and labels are ANDed",
+        ),
+        pytest.param(
+            incoming(
+                required(
+                    NodeSelectorTerm(match_expressions=(expression("foo", "Gt", "x"),)),
+                    NodeSelectorTerm(match_expressions=(expression("foo", "In", "bar"),)),
+                )
+            ),
+            ["a"],
+            id="an unreadable term is passed over",
+        ),
     ],
-)  # fmt: skip
+)
 def test_filter(wanting, expected):
     """What the pod requires of labels and names decides, and no eviction can change it."""
     world = World(AFFINITY, *NODES)
@@ -113,13 +157,22 @@ def test_pre_filter_skips_a_pod_without_affinity():
     ("wanting", "expected"),
     [
         pytest.param(pod("p"), None, id="a pod that prefers nothing is skipped"),
-        pytest.param(pod("p").prefers_node(3, "foo", "In", "bar"), {"a": 100, "b": 0, "c": 0}, id="one preferred term"),
-        pytest.param(pod("p").prefers_node(2, "foo", "In", "bar").prefers_node(4, "gpus", "Exists")
-                     .prefers_node(5, "foo", "In", "other"), {"a": 100, "b": 83, "c": 0},
-                     id="weights add up and are scaled by the highest sum"),
-        pytest.param(pod("p").prefers_node(2, "nothing", "Exists"), {"a": 0, "b": 0, "c": 0}, id="no node preferred"),
+        pytest.param(
+            pod("p").prefers_node(3, "foo", "In", "bar"), {"a": 100, "b": 0, "c": 0}, id="one preferred term"
+        ),
+        pytest.param(
+            pod("p")
+            .prefers_node(2, "foo", "In", "bar")
+            .prefers_node(4, "gpus", "Exists")
+            .prefers_node(5, "foo", "In", "other"),
+            {"a": 100, "b": 83, "c": 0},
+            id="weights add up and are scaled by the highest sum",
+        ),
+        pytest.param(
+            pod("p").prefers_node(2, "nothing", "Exists"), {"a": 0, "b": 0, "c": 0}, id="no node preferred"
+        ),
     ],
-)  # fmt: skip
+)
 def test_score(wanting, expected):
     """The sum of matching weights, scaled to 100."""
     assert World(AFFINITY, *NODES).scores(wanting) == expected
@@ -163,10 +216,14 @@ def test_unreadable_added_affinity_is_refused():
         pytest.param(None, node("n").label("foo", "bar"), Hint.Queue, id="a new matching node"),
         pytest.param(None, node("n"), Hint.Skip, id="a new node that does not match"),
         pytest.param(node("n"), node("n").label("foo", "bar"), Hint.Queue, id="a node that begins to match"),
-        pytest.param(node("n").label("foo", "bar"), node("n").label("foo", "bar").label("x", "y"), Hint.Skip,
-                     id="a node that matched before"),
+        pytest.param(
+            node("n").label("foo", "bar"),
+            node("n").label("foo", "bar").label("x", "y"),
+            Hint.Skip,
+            id="a node that matched before",
+        ),
     ],
-)  # fmt: skip
+)
 def test_hints(old, new, expected):
     """A node is worth an attempt when it begins to match."""
     action = ActionType.Add if old is None else ActionType.UpdateNodeLabel

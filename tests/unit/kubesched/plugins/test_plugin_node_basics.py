@@ -40,10 +40,14 @@ def test_node_name(incoming, expected):
     [
         pytest.param(pod("p"), ["free"], id="a cordoned node takes no ordinary pod"),
         pytest.param(
-            pod("p").tolerates(UNSCHEDULABLE_TAINT), ["free", "closed"], id="a pod that tolerates it may go there"
+            pod("p").tolerates(UNSCHEDULABLE_TAINT),
+            ["free", "closed"],
+            id="a pod that tolerates it may go there",
         ),
         pytest.param(
-            pod("p").tolerates(UNSCHEDULABLE_TAINT, effect="NoExecute"), ["free"], id="another effect does not help"
+            pod("p").tolerates(UNSCHEDULABLE_TAINT, effect="NoExecute"),
+            ["free"],
+            id="another effect does not help",
         ),
         pytest.param(pod("p").tolerates(), ["free", "closed"], id="tolerating everything helps"),
     ],
@@ -97,16 +101,29 @@ class Waiting:
 @pytest.mark.parametrize(
     ("left", "right", "expected"),
     [
-        pytest.param(Waiting(pod("a").with_priority(2), 2), Waiting(pod("b").with_priority(1), 1), True,
-                     id="higher priority goes first"),
-        pytest.param(Waiting(pod("a").with_priority(1), 1), Waiting(pod("b").with_priority(1), 2), True,
-                     id="of equals, the one that waits longer goes first"),
-        pytest.param(Waiting(pod("a").with_priority(1), 1), Waiting(pod("b").with_priority(1), 1), False,
-                     id="equal in both is not before"),
-        pytest.param(Waiting(pod("a"), 0), Waiting(pod("b").with_priority(-1), 0), True,
-                     id="no priority is priority 0"),
+        pytest.param(
+            Waiting(pod("a").with_priority(2), 2),
+            Waiting(pod("b").with_priority(1), 1),
+            True,
+            id="higher priority goes first",
+        ),
+        pytest.param(
+            Waiting(pod("a").with_priority(1), 1),
+            Waiting(pod("b").with_priority(1), 2),
+            True,
+            id="of equals, the one that waits longer goes first",
+        ),
+        pytest.param(
+            Waiting(pod("a").with_priority(1), 1),
+            Waiting(pod("b").with_priority(1), 1),
+            False,
+            id="equal in both is not before",
+        ),
+        pytest.param(
+            Waiting(pod("a"), 0), Waiting(pod("b").with_priority(-1), 0), True, id="no priority is priority 0"
+        ),
     ],
-)  # fmt: skip
+)
 def test_priority_sort(left, right, expected):
     """Priority decides, then the time in the queue."""
     assert PrioritySort().less(left, right) is expected

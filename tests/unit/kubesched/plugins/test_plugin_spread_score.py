@@ -29,7 +29,9 @@ SOFT_ZONE, SOFT_HOST = WEB.spread({"app": "web"}, soft=True), WEB.spread({"app":
 
 def running(counts):
     return [
-        pod(f"{where}-{i}").label("app", "web").on(where) for where, count in counts.items() for i in range(count)
+        pod(f"{where}-{i}").label("app", "web").on(where)
+        for where, count in counts.items()
+        for i in range(count)
     ]
 
 
@@ -41,28 +43,106 @@ def zones(**placed):
     return [node(name).in_zone(zone) for name, zone in placed.items()]
 
 
+FOUR = ("a", "b", "c", "d")
+
+
 @pytest.mark.parametrize(
-    ("incoming", "objects", "expected"),
+    ("max_skew", "counts", "expected"),
     [
-        pytest.param(WEB, [*hosts("a", "b")], None, id="a pod without soft constraints is skipped"),
-        pytest.param(SOFT_HOST, [*hosts("a", "b")], {"a": 100, "b": 100}, id="no existing pods"),
-        pytest.param(SOFT_HOST, [*hosts("a"), *running({"a": 3})], {"a": 100}, id="one candidate"),
-        pytest.param(SOFT_HOST, [*hosts("a", "b"), *running({"a": 1, "b": 1})], {"a": 100, "b": 100},
-                     id="equally crowded"),
-        pytest.param(SOFT_HOST, [*hosts("a", "b", "c", "d"), *running({"a": 2, "b": 1, "d": 3})],
-                     {"a": 40, "b": 80, "c": 100, "d": 0}, id="four hosts with 2/1/0/3 pods"),
-        pytest.param(SOFT_ZONE, [*zones(a1="a", a2="a", b1="b", b2="b"), *running({"a1": 2, "a2": 2, "b1": 1})],
-                     {"a1": 33, "b1": 100, "a2": 33, "b2": 100}, id="zones with 4/1 pods"),
-        pytest.param(SOFT_ZONE, [*zones(a1="a"), node("x"), *running({"a1": 1})], {"a1": 100, "x": 0},
-                     id="a node without the key gets nothing"),
-        pytest.param(pod("p").spread({"app": "web"}, HOSTNAME, soft=True, max_skew=5),
-                     [*hosts("a", "b"), *running({"a": 2})], {"a": 57, "b": 100},
-                     id="a larger maxSkew waters the difference down"),
+        pytest.param(1, (0, 0, 0, 0), (100, 100, 100, 100), id="no existing pods"),
+        pytest.param(1, (2, 1, 0, 3), (20, 60, 100, 0), id="2/1/0/3 pods"),
+        pytest.param(2, (2, 1, 0, 3), (33, 66, 100, 16), id="the same with maxSkew 2"),
+        pytest.param(3, (4, 3, 2, 1), (44, 66, 77, 100), id="4/3/2/1 pods with maxSkew 3"),
     ],
-)  # fmt: skip
-def test_score(incoming, objects, expected):
-    """Counts are weighted by the logarithm of the number of domains, rounded, and scaled."""
-    assert World(SPREAD, *objects).scores(incoming) == expected
+)
+def test_one_constraint_on_hosts(max_skew, counts, expected):
+    """The weighted count of each host, rounded, scaled against the lowest and highest."""
+    world = World(SPREAD, *hosts(*FOUR), *running(dict(zip(FOUR, counts, strict=True))))
+    incoming = WEB.spread({"app": "web"}, HOSTNAME, soft=True, max_skew=max_skew)
+    assert world.scores(incoming) == dict(zip(FOUR, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("feasible", "expected"),
+    [
+        pytest.param("abx", {"a": 33, "b": 83, "x": 100}, id="three of four hosts are candidates"),
+        pytest.param("abxy", {"a": 28, "b": 71, "x": 100, "y": 57}, id="all four are"),
+    ],
+)
+def test_hosts_that_are_no_candidates(feasible, expected):
+    """Only candidates count as domains."""
+    world = World(SPREAD, *hosts("a", "b", "x", "y"), *running({"a": 4, "b": 2, "x": 1, "y": 3}))
+    assert world.scores(SOFT_HOST, only=set(feasible)) == expected
+
+
+TWO_ZONES = {"a": "1", "b": "1", "x": "2", "y": "2"}
+
+
+@pytest.mark.parametrize(
+    ("incoming", "counts", "feasible", "expected"),
+    [
+        pytest.param(
+            SOFT_ZONE,
+            {"a": 4, "b": 2, "x": 1, "y": 3},
+            "abx",
+            {"a": 75, "b": 75, "x": 100},
+            id="zones, three of four nodes are candidates",
+        ),
+        pytest.param(
+            SOFT_ZONE.spread({"app": "web"}, HOSTNAME, soft=True),
+            {"a": 2, "b": 1, "x": 2, "y": 4},
+            "ax",
+            {"a": 100, "x": 63},
+            id="zones and hosts, two of four nodes are candidates",
+        ),
+        pytest.param(WEB, {}, "ab", None, id="a pod without soft constraints is skipped"),
+    ],
+)
+def test_zones(incoming, counts, feasible, expected):
+    """Pods on all nodes of a zone count, whether or not these are candidates."""
+    world = World(SPREAD, *zones(**TWO_ZONES), *running(counts))
+    assert world.scores(incoming, only=set(feasible)) == expected
+
+
+@pytest.mark.parametrize(
+    ("placed", "expected"),
+    [
+        pytest.param(
+            {"a": ["foo"], "b": ["foo bar"], "y": ["foo", "bar"]},
+            {"a": 60, "b": 20, "x": 100, "y": 60},
+            id="zones with two and one, hosts with none and one",
+        ),
+        pytest.param(
+            {"b": ["bar"], "x": ["foo"], "y": ["foo bar"]},
+            {"a": 100, "b": 60, "x": 40, "y": 0},
+            id="some nodes without pods",
+        ),
+    ],
+)
+def test_constraints_with_different_selectors(placed, expected):
+    """Each constraint counts its own pods."""
+    pods = [
+        labelled(f"{name}-{i}", *labels.split()).on(name)
+        for name, several in placed.items()
+        for i, labels in enumerate(several)
+    ]
+    incoming = (
+        labelled("p", "foo", "bar").spread({"foo": ""}, soft=True).spread({"bar": ""}, HOSTNAME, soft=True)
+    )
+    assert World(SPREAD, *zones(**TWO_ZONES), *pods).scores(incoming) == expected
+
+
+def labelled(name, *keys):
+    made = pod(name)
+    for key in keys:
+        made = made.label(key)
+    return made
+
+
+def test_a_node_without_the_key_gets_nothing():
+    """It is left out of the scaling, too."""
+    world = World(SPREAD, *zones(a="1"), node("x"), *running({"a": 1}))
+    assert world.scores(SOFT_ZONE) == {"a": 100, "x": 0}
 
 
 def test_the_weight_uses_feasible_nodes_only():
@@ -94,28 +174,46 @@ def test_system_defaults_spread_the_pods_of_a_service():
     assert World(SPREAD, *objects).scores(pod("p").label("app", "other")) is None
 
 
+def test_system_defaults_without_zones():
+    """Without zones, the defaults are one constraint on hosts with maxSkew 3."""
+    world = World(SPREAD, *hosts(*FOUR), *running({"a": 4, "b": 3, "c": 2, "d": 1}), SERVICE)
+    assert world.scores(WEB) == {"a": 44, "b": 66, "c": 77, "d": 100}
+
+
 def test_system_defaults_keep_nodes_without_a_zone():
     """Nodes without a zone form a domain of their own, and still count per host."""
     objects = [*zones(a1="a"), *hosts("x", "y"), *running({"x": 3}), SERVICE]
     scores = World(SPREAD, *objects).scores(WEB)
-    assert scores["y"] > scores["x"] == 0
+    assert scores["y"] == 100 > scores["x"]
 
 
 @pytest.mark.parametrize(
     ("controller", "kind", "version"),
     [
-        pytest.param(ReplicaSet(metadata=ObjectMeta(name="o", namespace="default"),
-                                spec=WorkloadSpec(selector=LabelSelector(match_labels={"app": "web"}))),
-                     "ReplicaSet", "apps/v1", id="a replica set"),
-        pytest.param(ReplicationController(metadata=ObjectMeta(name="o", namespace="default"),
-                                           spec=ReplicationControllerSpec(selector={"app": "web"})),
-                     "ReplicationController", "v1", id="a replication controller"),
+        pytest.param(
+            ReplicaSet(
+                metadata=ObjectMeta(name="o", namespace="default"),
+                spec=WorkloadSpec(selector=LabelSelector(match_labels={"app": "web"})),
+            ),
+            "ReplicaSet",
+            "apps/v1",
+            id="a replica set",
+        ),
+        pytest.param(
+            ReplicationController(
+                metadata=ObjectMeta(name="o", namespace="default"),
+                spec=ReplicationControllerSpec(selector={"app": "web"}),
+            ),
+            "ReplicationController",
+            "v1",
+            id="a replication controller",
+        ),
     ],
-)  # fmt: skip
+)
 def test_system_defaults_follow_the_owner(controller, kind, version):
     """The pods of the same controller belong together too."""
     world = World(SPREAD, *hosts("a", "b"), *running({"a": 2}), controller)
-    assert world.scores(WEB.owned_by(kind, "o", api_version=version)) == {"a": 0, "b": 100}
+    assert world.scores(WEB.owned_by(kind, "o", api_version=version)) == {"a": 40, "b": 100}
     assert world.scores(WEB.owned_by(kind, "o", api_version="example.com/v1")) is None
 
 

@@ -159,4 +159,4 @@ class ClusterMachine(RuleBasedStateMachine):
 
 
 TestRandomHistories = ClusterMachine.TestCase
-TestRandomHistories.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestRandomHistories.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -123,7 +124,7 @@ def test_odd_process_names_do_not_confuse_the_start_time(run, tmp_path):
     odd.symlink_to("/bin/sleep")
     process = run(str(odd), "60", dies_with_parent=False)
     assert Identity.of(process.pid).started >= Identity.of(os.getpid()).started
-    assert process.identity.command_line() == [str(odd), "60"]
+    assert wait_for(lambda: process.identity.command_line() == [str(odd), "60"])
 
 
 PARENT = """
@@ -155,6 +156,15 @@ def test_what_becomes_of_children_when_the_parent_is_killed(tmp_path, tied, surv
         assert wait_for(lambda: not child.alive, 0.2) == (not survives)
     finally:
         child.signal(signal.SIGKILL)
+
+
+def test_a_program_started_by_a_thread_outlives_that_thread(run):
+    """A harness may start a scheduler from a worker thread, which ends long before the scheduler should."""
+    started = []
+    thread = threading.Thread(target=lambda: started.append(run("/bin/sleep", "60")))
+    thread.start()
+    thread.join()
+    assert not wait_for(lambda: not started[0].alive, 0.2)
 
 
 def test_the_tail_of_a_huge_log_is_read_from_its_end(tmp_path):

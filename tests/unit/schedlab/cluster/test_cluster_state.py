@@ -9,7 +9,7 @@ import pytest
 from schedlab.cluster.layout import Layout
 from schedlab.cluster.processes import Identity
 from schedlab.cluster.state import ProcessRecord, Registry, check_name, new_record, state_directory
-from schedlab.errors import UsageError
+from schedlab.errors import EnvironmentStartError, UsageError
 
 ME = Identity.of(os.getpid())
 GONE = Identity(ME.pid, ME.started + 1, ME.boot)
@@ -90,6 +90,15 @@ def test_a_forgotten_record_is_gone(registry, tmp_path):
     registry.forget(one)
     registry.forget(one)
     assert registry.records() == []
+
+
+def test_a_record_that_cannot_be_read_is_named(registry):
+    """Another version may have written it; what it describes may still run."""
+    file = state_directory() / "clusters" / "x.json"
+    file.write_text('{"id": 1}')
+    with pytest.raises(EnvironmentStartError, match=r"x\.json is not a record") as caught:
+        registry.records()
+    assert "remove it" in caught.value.hint
 
 
 def test_the_lock_admits_one_at_a_time(registry):

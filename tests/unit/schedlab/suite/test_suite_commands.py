@@ -62,7 +62,7 @@ def test_lint_tells_every_problem_as_a_link(tmp_path: Path) -> None:
     result = CliRunner().invoke(lint, [str(tmp_path)])
     assert result.exit_code == 4
     assert (
-        f"{folder}/test.yaml:4:22: there is no operation 'evants' (did you mean 'events'?)" in result.output
+        f"{folder}/test.yaml:4:24: there is no operation 'evants' (did you mean 'events'?)" in result.output
     )
 
 

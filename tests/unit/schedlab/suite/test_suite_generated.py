@@ -14,13 +14,16 @@ from schedlab import data
 from schedlab.operations.registry import OPERATIONS
 from schedlab.schedulers.declaration import Declaration
 from schedlab.suite import reference
-from schedlab.suite.schema import encoded, test_schema, type_schema
+from schedlab.suite import schema as schemas
+from schedlab.suite.schema import encoded, type_schema
 
 ROOT = Path(__file__).parents[4]
 SCHEMAS = ROOT / "docs" / "schemas"
 TESTS = sorted((ROOT / "suites").rglob("test.yaml"))
 
-SCHEMA: dict[str, Any] = test_schema()
+SCHEMA: dict[str, Any] = schemas.test_schema()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+REFERENCE = reference.markdown()
 GOOD = {
     "apiVersion": "schedlab/v1alpha1",
     "kind": "Test",
@@ -46,13 +49,13 @@ def test_the_schema_of_schedulers_is_fresh() -> None:
 
 def test_the_reference_of_operations_is_fresh() -> None:
     """Else run `python -m schedlab.suite.reference > docs/operations.md`."""
-    assert (ROOT / "docs" / "operations.md").read_text() == reference.markdown()
+    assert (ROOT / "docs" / "operations.md").read_text() == REFERENCE
 
 
 @pytest.mark.parametrize("tag", OPERATIONS)
 def test_every_operation_has_a_page_with_an_example(tag: str) -> None:
     """And every field of it says what it is for."""
-    page = reference.markdown().split(f"### {tag}\n")[1].split("\n### ")[0]
+    page = REFERENCE.split(f"### {tag}\n")[1].split("\n### ")[0]
     assert f"- {tag}:" in page
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     assert rows
@@ -65,7 +68,7 @@ def test_shipped_tests_fit_the_schema_and_name_it(path: Path) -> None:
     first, _, _ = path.read_text().partition("\n")
     named = first.removeprefix("# yaml-language-server: $schema=")
     assert (path.parent / named).resolve() == SCHEMAS / "test-v1alpha1.json"
-    jsonschema.validate(yaml.safe_load(path.read_text()), SCHEMA)
+    VALIDATOR.validate(yaml.safe_load(path.read_text()))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_shipped_schedulers_fit_the_schema(path: Path) -> None:
 )
 def test_the_schema_allows_expressions(operation: dict[str, Any]) -> None:
     """Wherever the loader does."""
-    jsonschema.validate(with_operation(**operation), SCHEMA)
+    VALIDATOR.validate(with_operation(**operation))
 
 
 @pytest.mark.parametrize(
@@ -108,4 +111,4 @@ def test_the_schema_allows_expressions(operation: dict[str, Any]) -> None:
 def test_the_schema_refuses_what_the_loader_refuses(document: dict[str, Any]) -> None:
     """The common mistakes show up in the editor."""
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, SCHEMA)
+        VALIDATOR.validate(document)

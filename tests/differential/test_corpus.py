@@ -1,0 +1,74 @@
+"""What kube-scheduler once decided, kubesched and the judge decide again, without a cluster.
+
+Files in `corpus/` are replayed against `kubesched explain` and the judge. Files in `corpus/ahead/` hold
+decisions that need plugins kubesched does not have yet: only the judge replays them, and a file moves up when
+its plugins are there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schedlab.decisions import corpus
+from schedlab.decisions.corpus import Question
+from schedlab.decisions.decision import UNOBSERVED
+from schedlab.decisions.explain import Explain
+from schedlab.fuzz import ask
+
+CORPUS = Path(__file__).parent / "corpus"
+REPLAYED = sorted(CORPUS.glob("*.jsonl*"))
+JUDGED = [*REPLAYED, *sorted((CORPUS / "ahead").glob("*.jsonl*"))]
+#: The corpus never gets smaller than this.
+LEAST_DECISIONS = 500
+
+
+def questions(path: Path) -> list[tuple[str, Question]]:
+    """Every recorded decision with a name that finds it again."""
+    return [
+        (f"{path.name} seed {case.seed} decision {number} {question.decision.pod}", question)
+        for case in corpus.read(path)
+        for number, question in enumerate(corpus.unroll(case))
+    ]
+
+
+def report(found: list[tuple[str, ask.Finding]], total: int) -> str:
+    """The first few contradictions, readable."""
+    lines = [f"{name}: " + "; ".join(map(str, finding.differences[:3])) for name, finding in found[:10]]
+    return f"{len(found)} of {total} decisions differ:\n" + "\n".join(lines)
+
+
+def test_the_corpus_is_large_enough():
+    """At least 500 decisions of the reference are replayed."""
+    assert sum(len(questions(path)) for path in REPLAYED) >= LEAST_DECISIONS
+
+
+@pytest.mark.parametrize("path", REPLAYED, ids=lambda path: path.name)
+async def test_kubesched_decides_as_kube_scheduler_did(path):
+    """Feasible sets, scores, totals, messages and preemption are equal in every recorded state."""
+    found = []
+    recorded = questions(path)
+    async with Explain() as explain:
+        answers = explain.ask_all(question.to_explain() for _, question in recorded)
+        async for name, question, answer in zipped(recorded, answers):
+            finding = ask.contradiction(question, answer)
+            if finding:
+                found.append((name, finding))
+    assert not found, report(found, len(recorded))
+
+
+async def zipped(recorded, answers):
+    names = iter(recorded)
+    async for answer in answers:
+        name, question = next(names)
+        yield name, question, answer
+
+
+@pytest.mark.parametrize("path", JUDGED, ids=lambda path: path.name)
+def test_the_judge_allows_exactly_what_kube_scheduler_found_feasible(path):
+    """The judge's rules and the reference's filters agree on every node of every recorded state."""
+    recorded = questions(path)
+    assert any(question.decision.feasible is not UNOBSERVED for _, question in recorded)
+    found = [(name, finding) for name, question in recorded if (finding := ask.judged(question))]
+    assert not found, report(found, len(recorded))
