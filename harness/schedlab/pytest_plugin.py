@@ -52,9 +52,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
     settle(config)
     if not hasattr(config, "workerinput"):
-        from schedlab.runner.session import Session  # noqa: PLC0415 - as above
+        from schedlab.runner.reporter import Reporter  # noqa: PLC0415 - as above
 
-        config.pluginmanager.register(Session(config), "schedlab-session")
+        config.pluginmanager.register(Reporter(config), "schedlab-reporter")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import yaml
 from schedlab import data
 from schedlab.cluster import audit, pki
 from schedlab.cluster.ports import HOST
+from schedlab.errors import EnvironmentStartError
 
 ADMIN = "admin"
 SCHEDULER = "system:kube-scheduler"
@@ -81,6 +83,21 @@ class Layout:
         """The kubeconfig of `user`."""
         return self.private / "kubeconfigs" / (user.replace(":", "-") + ".yaml")
 
+    def create(self) -> None:
+        """Make the directories; the private one is new, and its owner's only from the first moment.
+
+        Raises:
+            EnvironmentStartError: one cannot be made, or somebody else has made the private one.
+        """
+        try:
+            self.private.mkdir(mode=0o700)
+            (self.directory / "logs").mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentStartError(
+                f"{error.filename} cannot be made: {error.strerror}",
+                hint="set TMPDIR to a directory that you may write to",
+            ) from error
+
     def prepare(self, *, name: str, server: str) -> None:
         """Write what the components read: certificates, kubeconfigs, the audit policy, the stages."""
         for directory in (self.certificates, self.private / "kubeconfigs"):
@@ -114,23 +131,19 @@ class Layout:
         shutil.rmtree(self.private, ignore_errors=True)
 
 
-def new_layout(run_directory: Path | None) -> Layout:
-    """A layout with a new private directory; the run directory lies inside it unless one is given."""
-    private = _private_directory()
-    directory = run_directory.absolute() if run_directory is not None else private / "run"
-    (directory / "logs").mkdir(mode=0o700, parents=True, exist_ok=True)
-    return Layout(directory=directory, private=private)
+def plan(run_directory: Path | None) -> Layout:
+    """A layout that nobody else has; the run directory lies in the private one unless one is given.
+
+    Nothing is made yet, so that it can be written down before there is anything to find.
+    """
+    base = tempfile.gettempdir()
+    if len(base) > _SHORT_ENOUGH:
+        base = "/tmp"  # noqa: S108 - `create` makes an unguessable directory in it and takes no other's
+    private = Path(base) / f"schedlab-{secrets.token_hex(6)}"
+    return Layout(directory=run_directory.absolute() if run_directory else private / "run", private=private)
 
 
 def stages() -> str:
     """The configuration of kwok: every file of `manifests/stages` as one YAML stream."""
     paths = sorted(data.path("manifests/stages").glob("*.yaml"))
     return yaml.safe_dump_all([yaml.safe_load(path.read_text()) for path in paths], sort_keys=False)
-
-
-def _private_directory() -> Path:
-    """A new directory that only its owner may enter, with a path short enough for a socket in it."""
-    base = tempfile.gettempdir()
-    if len(base) > _SHORT_ENOUGH:
-        base = "/tmp"  # noqa: S108 - mkdtemp makes an unguessable 0700 directory in it
-    return Path(tempfile.mkdtemp(prefix="schedlab-", dir=base))

@@ -20,13 +20,13 @@ from schedlab import timing
 from schedlab.cluster import components, nodes, processes
 from schedlab.cluster.api import ApiClient, etcd_healthy
 from schedlab.cluster.backend import ClusterSpec
-from schedlab.cluster.layout import ADMIN, CONTROLLER_MANAGER, KWOK, USERS, new_layout
+from schedlab.cluster.layout import ADMIN, CONTROLLER_MANAGER, KWOK, USERS, plan
 from schedlab.cluster.ports import HOST, PortReservations
 from schedlab.cluster.processes import MARKER, Identity, Process
 from schedlab.cluster.reaper import reap
 from schedlab.cluster.state import ClusterRecord, ProcessRecord, Registry, check_name, new_record
 from schedlab.cluster.tools import Tools, find
-from schedlab.errors import EnvironmentStartError, SchedlabError, UsageError
+from schedlab.errors import EnvironmentStartError, UsageError
 
 if TYPE_CHECKING:
     from schedlab.cluster.backend import Backend, ControlPlane
@@ -50,7 +50,7 @@ class LocalControlPlane:
         self._ports = PortReservations()
         self._processes: list[Process] = []
         self._down = False
-        self._layout = new_layout(spec.runtime_dir)
+        self._layout = plan(spec.runtime_dir)
         self._record = new_record(
             spec.name,
             owner=Identity.of(os.getpid()),
@@ -58,11 +58,7 @@ class LocalControlPlane:
             layout=self._layout,
             owns_directory=spec.runtime_dir is None,
         )
-        try:
-            registry.add(self._record)
-        except SchedlabError:
-            self._layout.remove_private()
-            raise
+        registry.add(self._record)
 
     @property
     def directory(self) -> Path:
@@ -144,6 +140,7 @@ class LocalControlPlane:
     async def start(self) -> None:
         """Boot it; `LocalBackend.up` calls this once and takes it down again if it raises."""
         deadline = timing.Deadline.after(_START_SECONDS)
+        self._layout.create()
         self.spawn("etcd", components.etcd(self.tools.path("etcd"), self._layout))
         self._record.server = f"https://{HOST}:{self._named_port('kube-apiserver')}"
         self._record.versions = self.tools.versions()
@@ -277,11 +274,9 @@ class LocalBackend:
         try:
             await plane.start()
         except EnvironmentStartError as error:
-            kept = plane.keep_logs()
+            hint = f"the logs of all components are in {plane.keep_logs()}" if plane.processes else error.hint
             plane.down_now()
-            raise EnvironmentStartError(
-                error.message, hint=f"the logs of all components are in {kept}"
-            ) from error
+            raise EnvironmentStartError(error.message, hint=hint) from error
         except BaseException:
             plane.down_now()
             raise

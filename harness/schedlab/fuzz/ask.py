@@ -18,7 +18,11 @@ from schedlab.judge import rules
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One decision on which two sides differ; `side` contradicts the reference: `explain` or `judge`."""
+    """One decision on which two sides differ.
+
+    `side` contradicts the reference: `explain`, `judge` or `live`. `events` contradicts not the reference but
+    `explain` itself, asked in another form.
+    """
 
     question: Question
     side: str
@@ -44,6 +48,7 @@ def _sort(difference: Difference) -> str:
 _FIELDS = frozenset(
     {
         "result",
+        "state",
         "message",
         "feasible",
         "totals",
@@ -81,6 +86,15 @@ async def explained(question: Question, explain: Explain) -> tuple[Finding | Non
     """What the scheduler's own explanation says, and the finding if that differs from the reference."""
     answer = await explain.ask(question.to_explain())
     return contradiction(question, answer), decode(answer)
+
+
+async def remembered(
+    question: Question, fresh: Decision, explain: Explain, events: Mapping[str, Any]
+) -> Finding | None:
+    """The finding if a state kept up to date by events answers otherwise than one built from objects."""
+    answer = await explain.ask(events)
+    found = differences(fresh, decode(answer))
+    return Finding(question, "events", tuple(found), answer) if found else None
 
 
 async def exercised(

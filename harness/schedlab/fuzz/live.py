@@ -23,6 +23,7 @@ from schedlab.decisions.decision import UNOBSERVED, Decision, Preemption, Unobse
 from schedlab.decisions.reference import key_of, scheduled_condition
 from schedlab.errors import SchedlabError
 from schedlab.fuzz.blueprint import HOSTNAME, pod
+from schedlab.fuzz.drift import AUDITED, Auditor
 from schedlab.fuzz.oracle import PARITY_CONFIG, PARITY_FLAGS, cluster_spec
 from schedlab.fuzz.replant import creatable, is_nominated
 from schedlab.fuzz.world import World, by_kind
@@ -56,13 +57,15 @@ class Seen:
 class Live:
     """One running scheduler and the world it schedules in."""
 
-    def __init__(self, world: World, running: RunningScheduler) -> None:
+    def __init__(self, world: World, running: RunningScheduler, auditor: Auditor | None = None) -> None:
+        self._auditor = auditor
         self._world = world
         self._running = running
         self._probes = 0
+        self.followed = 0
 
     async def follow(self, case: Case) -> list[tuple[Question, list[Difference]]]:
-        """The first decision of the case in which the running scheduler did what the reference could not, if any.
+        """The first decision in which the running scheduler did what the reference could not, if any.
 
         A case is followed only as far as the live state can be kept equal: up to a difference, a pod that
         stays nominated, or a preemption on another node of the same rank.
@@ -73,14 +76,20 @@ class Live:
                 if any(map(is_nominated, question.objects)):
                     break
                 found, seen = await self._decide(question)
+                self.followed += 1
                 if found:
                     return [(question, found)]
                 if not await self._steer(seen, question, step):
                     break
+                if drifts := await self._drifts():
+                    return [(question, [Difference("state", [], drifts)])]
         finally:
             await self._world.clear()
             await self._until(lambda: self._world.is_empty, "every pod gone")
         return []
+
+    async def _drifts(self) -> list[str]:
+        return await self._auditor.drifts() if self._auditor else []
 
     async def _lay(self, objects: Sequence[Object]) -> None:
         kinds = by_kind(objects)
@@ -198,4 +207,7 @@ async def live(scheduler: str, config: Object) -> AsyncIterator[Live]:
         patch = {**config, **PARITY_CONFIG}
         running = await start(declared(scheduler), plane, config_patch=patch, extra_flags=PARITY_FLAGS)
         stack.push_async_callback(running.stop)
-        yield Live(world, running)
+        auditor = Auditor(running.log, running.process.identity.signal) if scheduler in AUDITED else None
+        if auditor is not None:
+            stack.callback(auditor.close)
+        yield Live(world, running, auditor)

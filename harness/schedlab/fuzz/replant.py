@@ -7,11 +7,29 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from schedlab.decisions.corpus import Question
 from schedlab.fuzz.plan import Object, Plan
 
 _SERVER_METADATA = ("uid", "creationTimestamp", "generation", "resourceVersion", "deletionGracePeriodSeconds")
+
+
+#: What the API server fills in and no scheduler reads; taken off where it says no more than that.
+_DEFAULTS: Final[Object] = {
+    "dnsPolicy": "ClusterFirst",
+    "enableServiceLinks": True,
+    "restartPolicy": "Always",
+    "schedulerName": "default-scheduler",
+    "securityContext": {},
+    "terminationGracePeriodSeconds": 30,
+}
+_CONTAINER_DEFAULTS: Final[Object] = {
+    "imagePullPolicy": "IfNotPresent",
+    "resources": {},
+    "terminationMessagePath": "/dev/termination-log",
+    "terminationMessagePolicy": "File",
+}
 
 
 def plan_of(question: Question, *, timed: bool = False) -> Plan:
@@ -44,6 +62,11 @@ def creatable(stored: Object) -> Object:
     if obj["kind"] == "Pod":
         kept = {key: status[key] for key in ("phase", "startTime") if key in status}
         obj["status"] = kept if obj["spec"].get("nodeName") else {}
+        _unmerge_label_keys(obj["spec"])
+        _undefault(obj["spec"])
+    if obj["kind"] == "Node":
+        for key in ("nodeInfo", "daemonEndpoints"):
+            status.pop(key, None)
     if obj["kind"] == "Namespace":
         obj.pop("status", None)
         obj.pop("spec", None)
@@ -53,6 +76,38 @@ def creatable(stored: Object) -> Object:
         }
         obj.pop("status", None)
     return obj
+
+
+def _undefault(spec: Object) -> None:
+    """Take off what the API server filled in, for short manifests."""
+    holders = [(spec, _DEFAULTS)]
+    containers = (*spec["containers"], *spec.get("initContainers", ()))
+    holders += [(container, _CONTAINER_DEFAULTS) for container in containers]
+    for holder, defaults in holders:
+        for key, value in defaults.items():
+            if holder.get(key) == value:
+                del holder[key]
+
+
+def _unmerge_label_keys(spec: Object) -> None:
+    """Take out of selectors what the API server merged in for (mis)matchLabelKeys, and would again."""
+    affinity = spec.get("affinity", {})
+    kinds = (affinity.get("podAffinity", {}), affinity.get("podAntiAffinity", {}))
+    terms = [
+        term for kind in kinds for term in kind.get("requiredDuringSchedulingIgnoredDuringExecution", ())
+    ]
+    for kind in kinds:
+        weighted = kind.get("preferredDuringSchedulingIgnoredDuringExecution", ())
+        terms += [one["podAffinityTerm"] for one in weighted]
+    for term in (*terms, *spec.get("topologySpreadConstraints", ())):
+        merged = {(key, "In") for key in term.get("matchLabelKeys", ())}
+        merged |= {(key, "NotIn") for key in term.get("mismatchLabelKeys", ())}
+        selector = term.get("labelSelector") or {}
+        expressions = selector.get("matchExpressions")
+        if merged and expressions:
+            selector["matchExpressions"] = [
+                one for one in expressions if (one["key"], one["operator"]) not in merged
+            ]
 
 
 def summary(objects: Sequence[Object]) -> str:

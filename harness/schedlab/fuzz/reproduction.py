@@ -22,18 +22,22 @@ _NAMESPACE = "default"
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """One difference, as small as it could be made."""
+    """One difference, as small as it could be made: the decision, and the case that shows it."""
 
-    name: str
     case: corpus.Case
+    question: corpus.Question
     differences: tuple[Difference, ...]
     got: dict[str, Any]
-    provenance: str
 
     @property
-    def question(self) -> corpus.Question:
-        """The one decision."""
-        return next(corpus.unroll(self.case))
+    def name(self) -> str:
+        """What its files are called."""
+        return self.case.name
+
+    @property
+    def provenance(self) -> str:
+        """Where it comes from: commit, seed, features, how small it was made."""
+        return self.case.source
 
 
 def write(found: Reproduction, directory: Path) -> Path:

@@ -7,6 +7,7 @@ compared while the next is being recorded.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from schedlab import timing
 from schedlab.api.client import ApiError
 from schedlab.api.objects import Object
 from schedlab.decisions import corpus
+from schedlab.decisions.compare import differences
 from schedlab.decisions.corpus import Case, Question
 from schedlab.decisions.decision import Decision
 from schedlab.decisions.explain import Explain
@@ -22,10 +24,11 @@ from schedlab.errors import SchedlabError
 from schedlab.fuzz import ask, generate, reproduction
 from schedlab.fuzz.ask import Finding
 from schedlab.fuzz.draw import Draw
+from schedlab.fuzz.incremental import Incremental
 from schedlab.fuzz.live import Live
 from schedlab.fuzz.plan import Plan
 from schedlab.fuzz.recorder import Recorder
-from schedlab.fuzz.replant import plan_of, planned
+from schedlab.fuzz.replant import is_nominated, plan_of, planned
 from schedlab.fuzz.shrink import shrink
 from schedlab.fuzz.tally import Tally
 
@@ -64,6 +67,7 @@ class Run:
     tally: Tally = field(default_factory=Tally)
     cases: list[Case] = field(default_factory=list)
     keep_cases: bool = False
+    _incremental: Incremental = field(default_factory=Incremental)
     _shrunk: dict[str, int] = field(default_factory=dict)
     _written: int = 0
 
@@ -75,6 +79,7 @@ class Run:
         """
         started = timing.monotonic()
         checking: asyncio.Task[list[Finding]] | None = None
+        checked: Case | None = None
         failures, index = 0, 0
         while self.tally.decisions < self.settings.decisions and not self._enough:
             case = await self._record(self._plan(index))
@@ -84,13 +89,13 @@ class Run:
                 raise SchedlabError(
                     f"{failures} cases in a row could not be played: {dict(self.tally.discarded)}"
                 )
-            if checking is not None:
-                await self._settle(await checking)
-            checking = asyncio.create_task(self._check(case)) if case else None
+            if checking is not None and checked is not None:
+                await self._settle(await checking, checked)
+            checking, checked = (asyncio.create_task(self._check(case)), case) if case else (None, None)
             self.tally.seconds = timing.monotonic() - started
             self.report(self.tally)
-        if checking is not None:
-            await self._settle(await checking)
+        if checking is not None and checked is not None:
+            await self._settle(await checking, checked)
         self.tally.seconds = timing.monotonic() - started
         return self.tally
 
@@ -122,17 +127,18 @@ class Run:
         return case
 
     async def _check(self, case: Case) -> list[Finding]:
-        """Compare every decision of a case with the judge's and with `explain`'s."""
+        """Compare every decision of a case with the judge, with `explain`, and with the running scheduler."""
         found: list[Finding] = []
+        incremental = self._incremental.questions(case)
         for number, question in enumerate(corpus.unroll(case)):
             if finding := ask.judged(question):
                 found.append(finding)
             if self.explain is None:
                 continue
             finding, decision = await ask.explained(question, self.explain)
-            if finding:
-                found.append(finding)
-            else:
+            events = await ask.remembered(question, decision, self.explain, next(incremental))
+            found += [one for one in (finding, events) if one]
+            if not finding:
                 await self._exercise(question, decision, case, number)
         return [*found, *await self._followed(case)]
 
@@ -140,7 +146,13 @@ class Run:
         """What the running scheduler did otherwise, if there is one."""
         if self.live is None:
             return []
-        return [Finding(question, "live", tuple(found)) for question, found in await self.live.follow(case)]
+        try:
+            found = await self.live.follow(case)
+        except ApiError as error:
+            self.tally.discarded[f"the API refused the live case: {error.text[:160]}"] += 1
+            return []
+        self.tally.followed = self.live.followed
+        return [Finding(question, "live", tuple(differing)) for question, differing in found]
 
     async def _exercise(self, question: Question, decision: Decision, case: Case, number: int) -> None:
         """Ask again without a few of the features, in turn, so that each gets its share."""
@@ -152,7 +164,7 @@ class Run:
         self.tally.tried.update(names)
         self.tally.exercised.update(await ask.exercised(question, decision, self.explain, names))
 
-    async def _settle(self, found: Sequence[Finding]) -> None:
+    async def _settle(self, found: Sequence[Finding], case: Case) -> None:
         for finding in found:
             signature = finding.signature
             done = self._shrunk.get(signature, 0)
@@ -160,9 +172,9 @@ class Run:
                 self.tally.differences[signature] += 1
                 continue
             self._shrunk[signature] = done + 1
-            await self._reproduce(finding)
+            await self._reproduce(finding, case)
 
-    async def _reproduce(self, finding: Finding) -> None:
+    async def _reproduce(self, finding: Finding, case: Case) -> None:
         """Ask again, on its own; shrink what shows again, and write it down either way.
 
         A state whose reference answers differently the second time says nothing: it is discarded, and
@@ -170,27 +182,28 @@ class Run:
         """
         again = await self._finding(finding.question.objects, finding.question.pod, finding.side)
         if again is None:
-            if await self._wavers(finding.question):
+            if finding.side != "events" and await self._wavers(finding.question):
                 self.tally.discarded["the reference answered differently when asked again"] += 1
                 return
             self.tally.differences[finding.signature] += 1
-            self._write(finding, "shows only within its case")
+            self._write(finding, case, "shows only within its case")
             return
         self.tally.differences[finding.signature] += 1
-        signature = again.signature
+        wanted = again.signature
 
         async def shows(objects: Sequence[Object], pod: Object) -> bool:
             tried = await self._finding(objects, pod, finding.side)
-            return tried is not None and tried.signature == signature
+            return tried is not None and tried.signature == wanted
 
-        small = await shrink(
-            finding.question.objects, finding.question.pod, shows, attempts=self.settings.shrink_attempts
-        )
-        final = await self._finding(small.objects, small.pod, finding.side)
-        self._write(final or again, f"shrunk in {small.attempts} attempts")
+        attempts = self.settings.shrink_attempts
+        small = await shrink(finding.question.objects, finding.question.pod, shows, attempts=attempts)
+        final = await self._finding(small.objects, small.pod, finding.side) or again
+        self._write(final, corpus.single(final.question, case), f"shrunk in {small.attempts} attempts")
 
     async def _finding(self, objects: Sequence[Object], pod: Object, side: str) -> Finding | None:
         """The difference in a state of its own; None if there is none, or the API does not take the state."""
+        if side == "events":  # what was remembered wrongly is not in any one state
+            return None
         try:
             case = await self.recorder.play(planned(objects, pod))
         except ApiError:
@@ -206,23 +219,19 @@ class Run:
 
     async def _wavers(self, question: Question) -> bool:
         """True if the reference itself does not repeat its answer in the same state."""
-        if any(obj["kind"] == "Pod" and not obj["spec"].get("nodeName") for obj in question.objects):
+        if any(map(is_nominated, question.objects)):
             return False  # nominated pods cannot be brought about, so this would be another state
         case = await self.recorder.play(plan_of(question))
-        return case.steps[0].decision.feasible != question.decision.feasible
+        return bool(differences(question.decision, case.steps[0].decision))
 
-    def _write(self, finding: Finding, remark: str) -> None:
+    def _write(self, finding: Finding, case: Case, remark: str) -> None:
         self._written += 1
         name = f"difference-{self.settings.seed}-{self._written:03d}"
-        case = Case(
-            reference="kube-scheduler",
-            objects=tuple(finding.question.objects),
-            steps=(corpus.Step(finding.question.pod, finding.question.decision),),
-            features=self.settings.features,
-            source=f"{self.settings.provenance}, {remark}",
-            name=name,
-            config=self.recorder.config,
-        )
         provenance = f"{finding.side} differs from kube-scheduler; {self.settings.provenance}; {remark}"
-        found = reproduction.Reproduction(name, case, finding.differences, finding.got, provenance)
+        found = reproduction.Reproduction(
+            case=dataclasses.replace(case, name=name, source=provenance),
+            question=finding.question,
+            differences=finding.differences,
+            got=finding.got,
+        )
         reproduction.write(found, self.settings.findings)

@@ -23,6 +23,7 @@ class Tally:
     seconds: float = 0.0
     results: Counter[str] = field(default_factory=Counter)
     preemptions: int = 0
+    followed: int = 0
     differences: Counter[str] = field(default_factory=Counter)
     discarded: Counter[str] = field(default_factory=Counter)
     tried: Counter[str] = field(default_factory=Counter)
@@ -55,6 +56,7 @@ class Tally:
             "perSecond": round(self.rate, 1),
             "results": dict(self.results),
             "preemptions": self.preemptions,
+            "followedLive": self.followed,
             "differences": dict(self.differences),
             "discarded": dict(self.discarded),
             "features": {
@@ -67,6 +69,8 @@ class Tally:
         parts = [f"{self.decisions} decisions", f"{self.rate:.0f}/s"]
         parts += [f"{count} {result.lower()}" for result, count in self.results.most_common()]
         parts.append(f"{self.preemptions} preemptions")
+        if self.followed:
+            parts.append(f"{self.followed} followed live")
         parts.append(f"{sum(self.differences.values())} differences")
         if self.discarded:
             parts.append(f"{sum(self.discarded.values())} discarded")

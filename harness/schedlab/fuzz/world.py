@@ -149,10 +149,10 @@ class World:
         return stored
 
     async def create_all(self, objects: Sequence[Object]) -> list[Object]:
-        """Bring objects about, several at a time; as stored, in the order in which the API took them.
+        """Bring objects about, several at a time; as stored, in the order of their last writes.
 
-        What a create request stored is ordered by creation: a later change of status does not reorder
-        arrivals.
+        Raises:
+            ApiError: the first refusal, once all requests have ended.
         """
         turns = asyncio.Semaphore(_AT_ONCE)
 
@@ -160,8 +160,11 @@ class World:
             async with turns:
                 return await self.create(obj)
 
-        made = await asyncio.gather(*(one(obj) for obj in objects))
-        return sorted(made, key=version_of)
+        made = await asyncio.gather(*(one(obj) for obj in objects), return_exceptions=True)
+        for answer in made:  # only once all requests have ended: a straggler would outlive the clearing
+            if isinstance(answer, BaseException):
+                raise answer
+        return sorted((obj for obj in made if not isinstance(obj, BaseException)), key=version_of)
 
     async def patch(self, obj: Object, change: Object, *, subresource: str = "") -> Object:
         """Apply a merge patch to an object or one of its subresources; as stored."""

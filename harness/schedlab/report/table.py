@@ -30,7 +30,8 @@ def schedulers(rows: Matrix) -> list[str]:
 def lines(rows: Matrix) -> Iterator[tuple[str, str]]:
     """The table as lines, each with the verdict that it should be coloured as."""
     names = schedulers(rows)
-    width = max((len(test) for test in rows), default=4)
+    labels = {test: _label(test, row) for test, row in rows.items()}
+    width = max((len(label) for label in labels.values()), default=4)
     columns = [max(len(name), len("inconclusive  000.0s")) for name in names]
     header = "  ".join([f"{'test':{width}}", *(f"{n:{c}}" for n, c in zip(names, columns, strict=True))])
     yield header.rstrip(), ""
@@ -38,13 +39,22 @@ def lines(rows: Matrix) -> Iterator[tuple[str, str]]:
     for test, row in rows.items():
         cells = [f"{_cell(row.get(name)):{column}}" for name, column in zip(names, columns, strict=True)]
         flag = "  <- differs" if test in differing else ""
-        yield "  ".join([f"{test:{width}}", *cells]).rstrip() + flag, worst(row.values())
+        yield "  ".join([f"{labels[test]:{width}}", *cells]).rstrip() + flag, worst(row.values())
+
+
+_SENSITIVITY = {"pass": "sensitive", "fail": "insensitive", "inconclusive": "unclear"}
+
+
+def _label(test: str, row: Mapping[str, Result]) -> str:
+    plugin = next(iter(row.values())).plugin
+    return f"{test} without {plugin}" if plugin else test
 
 
 def _cell(result: Result | None) -> str:
     if result is None:
         return "-"
-    return f"{result.verdict:12}  {result.seconds:5.1f}s"
+    word = _SENSITIVITY.get(result.verdict, result.verdict) if result.plugin else result.verdict
+    return f"{word:12}  {result.seconds:5.1f}s"
 
 
 _ORDER = ("fail", "inconclusive", "flaky", "pass")

@@ -79,7 +79,7 @@ class Terminal:
         return Group(*lines, Text(self._summary(), style="dim"))
 
     def _summary(self) -> str:
-        spent = timing.format_duration(timing.monotonic() - self._started)
+        spent = timing.format_duration(round(timing.monotonic() - self._started))
         return f"{self._done} of {self.total} done after {spent}"
 
     def _heartbeat(self) -> None:

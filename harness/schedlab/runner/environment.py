@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from schedlab.api.objects import Ref
 from schedlab.history.history import History
+from schedlab.history.objects import Objects
 from schedlab.operations.base import Check, Scope
 from schedlab.operations.evaluate import evaluate
 from schedlab.runner.journal import Journal
 from schedlab.runner.station import Station
 from schedlab.suite.plan import Test
 
+_NOT_STATE = ("Event.events.k8s.io", "Lease.coordination.k8s.io")
+
 
 class Environment:
     """The `Env` of one test: its names, its record, its writer."""
 
-    def __init__(self, station: Station, test: Test, history: History, namespace: str) -> None:
+    def __init__(
+        self, station: Station, test: Test, history: History, namespace: str, directory: Path
+    ) -> None:
         self.bindings: dict[str, Any] = {
             "namespace": namespace,
             "test": test.name,
@@ -28,6 +37,7 @@ class Environment:
         self._station = station
         self._test = test
         self._namespace = namespace
+        self._directory = directory
 
     @property
     def scope(self) -> Scope:
@@ -44,10 +54,19 @@ class Environment:
 
     async def explain(self, pod: Ref) -> str:
         """What the scheduler under test itself says about a pod; empty if it cannot be asked."""
-        if self._station.scheduler is None:
+        scheduler = self._station.scheduler
+        if scheduler is None or not scheduler.spec.spec.explain:
             return ""
-        return await self._station.scheduler.explain(f"{pod.namespace}/{pod.name}")
+        state = self._directory / "state.json"
+        await asyncio.to_thread(state.write_bytes, _list(self.history.current))
+        return await scheduler.explain(f"{pod.namespace}/{pod.name}", state)
 
     def note(self, text: str) -> None:
         """Show a text in the report of the test."""
         self.notes.append(text)
+
+
+def _list(objects: Objects) -> bytes:
+    """All objects that a decision can depend on, in the order in which they were first seen."""
+    items = [item for kind in objects.kinds() if kind not in _NOT_STATE for item in objects.list(kind)]
+    return msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})

@@ -185,10 +185,14 @@ def progress(config: pytest.Config) -> Worker:
     return Worker(run_directory(config), _worker())
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Take the control plane down."""
+    """Take the control plane down, before the report ends."""
     if _LAB in session.config.stash:
+        worker = progress(session.config)
+        worker.begin("taking the control plane down")
         session.config.stash[_LAB].close()
+        worker.idle()
         del session.config.stash[_LAB]
 
 

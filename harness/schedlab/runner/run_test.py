@@ -87,7 +87,7 @@ async def run_test(station: Station, order: Order) -> Result:
 async def _judged(station: Station, order: Order, scheduler: RunningScheduler, history: History) -> Result:
     """Run the steps, undo everything, and say what that means."""
     namespace = await _namespace(station, order.test)
-    env = Environment(station, order.test, history, namespace)
+    env = Environment(station, order.test, history, namespace, order.directory)
     execution = Execution(order.test, env, scheduler, order.pace, order.progress)
     gone = ""
     station.spoilt = f"{order.test.id} was interrupted"

@@ -17,7 +17,7 @@ from schedlab.suite.loader import convert, single
 from schedlab.suite.positions import LoadError, Problem, did_you_mean
 from schedlab.suite.types import Duration, Metadata
 
-PLACEHOLDERS = ("config", "kubeconfig", "pod", "port", "python", "server", "tools")
+PLACEHOLDERS = ("config", "kubeconfig", "pod", "port", "python", "server", "state", "tools")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
@@ -58,7 +58,10 @@ class Spec(_Part, kw_only=True):
     readiness: Readiness = field(default_factory=Readiness)
     explain: Annotated[
         list[str],
-        Meta(description="A command that explains a pod (`{pod}` is namespace/name), for failed tests."),
+        Meta(
+            description="A command that explains a pod, for failed tests: `{pod}` is its namespace/name, "
+            "`{state}` a file with all objects (a List in JSON)."
+        ),
     ] = []
 
 

@@ -60,11 +60,16 @@ class RunningScheduler:
         await self.process.stop()
         self.control_plane.release_port(self.port)
 
-    async def explain(self, pod: str, seconds: float = 10.0) -> str:
-        """What its `explain` command prints about a pod; empty if it has none."""
+    async def explain(self, pod: str, state: Path, seconds: float = 20.0) -> str:
+        """What its `explain` command says about a pod, given all objects in `state`; empty without one."""
         if not self.spec.spec.explain:
             return ""
-        argv = command(self.spec, self.spec.spec.explain, {**self.values, "pod": pod}, self.control_plane)
+        argv = command(
+            self.spec,
+            self.spec.spec.explain,
+            {**self.values, "pod": pod, "state": str(state)},
+            self.control_plane,
+        )
         return await asyncio.to_thread(_output, argv, seconds)
 
 

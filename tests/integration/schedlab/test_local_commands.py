@@ -8,7 +8,7 @@ import yaml
 
 from schedlab.cluster.state import Registry
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 CALL = "import sys; from schedlab.cluster import commands; getattr(commands, sys.argv[1])(sys.argv[2:])"
 

@@ -10,7 +10,7 @@ from kubernetes.client import ApiException, CoordinationV1Api
 from schedlab.cluster import nodes
 from schedlab.errors import UsageError
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 POD = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

@@ -12,7 +12,7 @@ import pytest
 from schedlab.cluster import reaper
 from schedlab.cluster.state import Registry
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 RUNNER = """
 import asyncio, json, sys

@@ -7,7 +7,7 @@ from kubernetes.client import BatchV1Api, CoordinationV1Api
 
 from schedlab.cluster import nodes
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import urllib3
 
 from schedlab.cluster.state import Registry
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 
 def test_two_control_planes_never_mix(boot, api):

@@ -18,11 +18,23 @@ class Ports:
     name = "ports"
 
     def draw(self, plan: Blueprint) -> None:
-        """Let a third of the pods want host ports."""
+        """Let a third of the pods want host ports.
+
+        Pods that already run do not collide: a kubelet would have refused the second one, and the reference,
+        which keeps ports as a set, forgets a port as soon as one of its holders goes.
+        """
         draw = plan.draw.fork(self.name)
+        taken: dict[str, list[Object]] = {}
         for pod in (*plan.pods, *plan.arrivals):
-            if draw.chance(0.35):
-                pod["spec"]["containers"][0]["ports"] = _ports(draw)
+            if not draw.chance(0.35):
+                continue
+            wanted = _ports(draw)
+            held = taken.setdefault(pod["spec"].get("nodeName", ""), [])
+            if "nodeName" in pod["spec"]:
+                numbers = {port["hostPort"] for port in held}
+                wanted = [port for port in wanted if port["hostPort"] not in numbers]
+                held.extend(wanted)
+            pod["spec"]["containers"][0]["ports"] = wanted
 
     def strip(self, objects: Sequence[Object], pod: Object) -> None:
         """No pod wants a port."""

@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from schedlab.cluster import audit, components
-from schedlab.cluster.layout import SCHEDULER, USERS, Layout, new_layout, stages
+from schedlab.cluster.layout import SCHEDULER, USERS, Layout, plan, stages
+from schedlab.errors import EnvironmentStartError
 
 LAYOUT = Layout(directory=Path("/run/dir"), private=Path("/private"))
 
@@ -160,7 +161,8 @@ def test_the_private_directory_is_private_and_its_socket_paths_are_short(tmp_pat
     deep = tmp_path / ("d" * 100)
     deep.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(deep))
-    layout = new_layout(None)
+    layout = plan(None)
+    layout.create()
     try:
         assert layout.private.stat().st_mode & 0o777 == 0o700
         assert len(str(layout.etcd_socket)) < 104
@@ -170,9 +172,18 @@ def test_the_private_directory_is_private_and_its_socket_paths_are_short(tmp_pat
     assert not layout.private.exists()
 
 
+def test_a_directory_that_somebody_else_made_is_not_used(tmp_path):
+    """It may be readable by others, or a link to elsewhere."""
+    layout = Layout(directory=tmp_path / "run", private=tmp_path / "taken")
+    layout.private.mkdir()
+    with pytest.raises(EnvironmentStartError, match="taken cannot be made: File exists"):
+        layout.create()
+
+
 def test_a_given_run_directory_keeps_the_logs(tmp_path):
     """Keys and data are elsewhere, so removing them leaves it whole."""
-    layout = new_layout(tmp_path / "mine")
+    layout = plan(tmp_path / "mine")
+    layout.create()
     layout.log("etcd").write_text("x")
     layout.remove_private()
     assert layout.log("etcd").read_text() == "x"
@@ -180,7 +191,8 @@ def test_a_given_run_directory_keeps_the_logs(tmp_path):
 
 def test_everything_secret_is_written_for_the_owner_only(tmp_path):
     """Keys and kubeconfigs, each 0600 in directories of 0700."""
-    layout = new_layout(tmp_path / "run")
+    layout = plan(tmp_path / "run")
+    layout.create()
     try:
         layout.prepare(name="lab", server="https://127.0.0.1:1")
         secret = [*layout.certificates.glob("*.key"), *(layout.private / "kubeconfigs").glob("*")]

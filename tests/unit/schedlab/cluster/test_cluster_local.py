@@ -34,14 +34,14 @@ def spec(script, tmp_path):
 def privates(monkeypatch):
     """The private directories that were made."""
     made = []
-    original = local.new_layout
+    original = local.plan
 
     def remember(directory):
         layout = original(directory)
         made.append(layout.private)
         return layout
 
-    monkeypatch.setattr(local, "new_layout", remember)
+    monkeypatch.setattr(local, "plan", remember)
     return made
 
 
@@ -83,6 +83,15 @@ async def test_a_given_run_directory_keeps_the_logs_of_a_failure(spec, tmp_path)
         await LocalBackend().up(spec(runtime_dir=tmp_path / "run"))
     assert str(tmp_path / "run" / "logs") in caught.value.hint
     assert (tmp_path / "run" / "logs" / "etcd.log").read_text() == "no space left\n"
+
+
+async def test_a_run_directory_that_cannot_be_made_is_reported(spec, privates, tmp_path):
+    """By name, before anything is started."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EnvironmentStartError, match=r"file.* cannot be made: Not a directory"):
+        await LocalBackend().up(spec(runtime_dir=tmp_path / "file" / "run"))
+    assert not privates[0].exists()
+    assert Registry().records() == []
 
 
 async def test_programs_get_a_clean_environment(spec, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import yaml
 
@@ -59,6 +61,15 @@ def test_what_the_server_wrote_is_taken_off():
     assert BOUND["metadata"]["uid"] == "u"
 
 
+def test_defaults_are_taken_off_and_choices_stay():
+    stored = copy.deepcopy(POD)
+    stored["spec"] |= {"dnsPolicy": "ClusterFirst", "restartPolicy": "Never", "securityContext": {}}
+    stored["spec"]["containers"][0] |= {"resources": {}, "terminationMessagePolicy": "File"}
+    assert creatable(stored)["spec"] == {**POD["spec"], "restartPolicy": "Never"}
+    node = {**NODE, "status": {"allocatable": {}, "nodeInfo": {}, "daemonEndpoints": {}}}
+    assert creatable(node)["status"] == {"allocatable": {}}
+
+
 def test_services_lose_the_addresses_they_were_given():
     service = {
         "kind": "Service",
@@ -76,6 +87,39 @@ def test_services_lose_the_addresses_they_were_given():
         "metadata": {"name": "s"},
         "spec": {"clusterIP": "None", "selector": {"a": "b"}, "ports": [{"port": 80}]},
     }
+
+
+def test_what_label_keys_added_to_selectors_is_taken_out_again():
+    merged = {"key": "v", "operator": "In", "values": ["1"]}
+    other = {"key": "w", "operator": "Exists"}
+    apart = {"key": "v", "operator": "NotIn", "values": ["1"]}
+    stored = {
+        "kind": "Pod",
+        "metadata": {"name": "p"},
+        "spec": {
+            "containers": [],
+            "topologySpreadConstraints": [
+                {"matchLabelKeys": ["v"], "labelSelector": {"matchExpressions": [other, merged]}}
+            ],
+            "affinity": {
+                "podAntiAffinity": {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [
+                        {
+                            "weight": 1,
+                            "podAffinityTerm": {
+                                "mismatchLabelKeys": ["v"],
+                                "labelSelector": {"matchExpressions": [merged, apart]},
+                            },
+                        }
+                    ]
+                }
+            },
+        },
+    }
+    spec = creatable(stored)["spec"]
+    assert spec["topologySpreadConstraints"][0]["labelSelector"] == {"matchExpressions": [other]}
+    (term,) = spec["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+    assert term["podAffinityTerm"]["labelSelector"] == {"matchExpressions": [merged]}
 
 
 def test_nominated_pods_stay_out_of_the_plan():
@@ -111,13 +155,13 @@ def test_the_assertion_demands_what_the_reference_did_up_to_ties(decision, asser
 @pytest.fixture
 def written(tmp_path):
     decision = Decision("default/p", "Unschedulable", message="no", preemption=Preemption(candidates={}))
-    case = Case("kube-scheduler", (NODE, BOUND), (Step(POD, decision),), name="difference-1-001")
+    steps = (Step(POD, decision),)
+    case = Case("kube-scheduler", (NODE, BOUND), steps, name="difference-1-001", source="commit abc, seed 1")
     found = Reproduction(
-        name="difference-1-001",
         case=case,
+        question=next(corpus.unroll(case)),
         differences=(Difference("message", "no", "yes"),),
         got={"message": "yes"},
-        provenance="commit abc, seed 1",
     )
     return reproduction.write(found, tmp_path)
 

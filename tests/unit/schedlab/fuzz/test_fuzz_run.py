@@ -9,12 +9,14 @@ import pytest
 from click.testing import CliRunner
 
 from schedlab.api.client import ApiError
-from schedlab.decisions.corpus import Case, Step
+from schedlab.decisions import corpus
+from schedlab.decisions.corpus import Case, Change, Step
 from schedlab.decisions.decision import Decision
 from schedlab.decisions.explain import Explain
 from schedlab.errors import SchedlabError
 from schedlab.fuzz import commands
 from schedlab.fuzz.commands import fuzz
+from schedlab.fuzz.incremental import Incremental
 from schedlab.fuzz.run import Run, Settings
 from schedlab.fuzz.tally import Tally
 from schedlab.judge import rules
@@ -23,11 +25,19 @@ from schedlab.judge import rules
 EXPLAIN = """
 import json, sys
 from schedlab.judge import rules
-wrong = sys.argv[1]
+wrong, remembered = sys.argv[1], {}
 for line in sys.stdin:
     question = json.loads(line)
     nodes, fits = {}, []
-    for node, plugins in rules.objections(question["objects"], question["pod"]).items():
+    seen = question.get("objects")
+    if seen is None:
+        for event in question["events"]:
+            key = event["object"]["kind"], event["object"]["metadata"]["name"]
+            remembered.pop(key, None)
+            if event["type"] != "DELETED" and not (wrong == "forgets" and len(remembered) > 2):
+                remembered[key] = event["object"]
+        seen = list(remembered.values())
+    for node, plugins in rules.objections(seen, question["pod"]).items():
         if wrong == "ignores taints":
             plugins = [one for one in plugins if one != "TaintToleration"]
         if plugins:
@@ -185,3 +195,34 @@ def test_wrong_arguments_are_usage_errors(arguments, complaint):
     done = CliRunner().invoke(fuzz, arguments)
     assert done.exit_code == 2
     assert complaint in done.output
+
+
+def test_events_lead_one_state_from_case_to_case():
+    pod = {"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}, "spec": {}}
+    bound = {**pod, "spec": {"nodeName": "n1"}}
+    node = {"kind": "Node", "metadata": {"name": "n1"}}
+    steps = (
+        Step(pod, Decision("ns/p", "Scheduled"), (Change("ADDED", pod), Change("MODIFIED", bound))),
+        Step(pod, Decision("ns/p", "Scheduled")),
+    )
+    incremental = Incremental()
+    first, second = incremental.questions(Case("fake", (node,), steps))
+    assert first == {"events": [{"type": "ADDED", "object": node}], "pod": pod}
+    assert [(one["type"], one["object"]) for one in second["events"]] == [("ADDED", pod), ("MODIFIED", bound)]
+    third, _ = incremental.questions(Case("fake", (node,), steps))
+    assert [(one["type"], one["object"]["kind"]) for one in third["events"]] == [
+        ("DELETED", "Pod"),
+        ("DELETED", "Node"),
+        ("ADDED", "Node"),
+    ]
+
+
+async def test_a_state_that_forgets_events_is_found_out(tmp_path):
+    async with child("forgets") as explain:
+        tally = await Run(settings(tmp_path), Reference(), explain).run()
+    assert tally.failed
+    assert all(signature.startswith("events: ") for signature in tally.differences)
+    page = (tmp_path / "difference-1-001.md").read_text()
+    assert "shows only within its case" in page
+    (case,) = corpus.read(tmp_path / "difference-1-001.jsonl")
+    assert len(case.steps) > 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from schedlab.report.table import differences, lines, matrix
 from schedlab.runner.result import Result, Verdict
 
@@ -24,6 +26,20 @@ ROWS = matrix(
 def test_tests_that_differ_are_named() -> None:
     """One scheduler alone cannot differ."""
     assert differences(ROWS) == ["b/two"]
+
+
+def test_sensitivity_has_words_of_its_own() -> None:
+    """A test is sensitive or not; that it failed without its plugin is the good outcome."""
+    rows = matrix(
+        [
+            msgspec.structs.replace(result("a/one", "ref", "pass"), plugin="NodeAffinity"),
+            msgspec.structs.replace(result("b/two", "ref", "fail"), plugin="TaintToleration"),
+        ]
+    )
+    assert [line for line, _ in lines(rows)][1:] == [
+        "a/one without NodeAffinity     sensitive       1.2s",
+        "b/two without TaintToleration  insensitive     1.2s",
+    ]
 
 
 def test_a_row_per_test_and_a_column_per_scheduler() -> None:

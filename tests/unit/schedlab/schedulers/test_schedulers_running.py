@@ -85,6 +85,19 @@ async def test_it_is_started_as_the_scheduler_user_and_is_ready(tmp_path: Path) 
     assert plane.ports.held == ()
 
 
+async def test_it_can_be_asked_about_a_pod(tmp_path: Path) -> None:
+    """If its declaration says how; the command gets the pod and a file with all objects."""
+    answer = "import sys; print('asked about', *sys.argv[1:])"
+    spec = scheduler("-c", SERVER, "{port}")
+    running = await start(spec, Plane(tmp_path))  # type: ignore[arg-type]
+    try:
+        assert await running.explain("ns/w", tmp_path / "state.json") == ""
+        spec.spec.explain = ["{python}", "-c", answer, "{pod}", "{state}"]
+        assert await running.explain("ns/w", Path("/s.json")) == "asked about ns/w /s.json\n"
+    finally:
+        await running.stop()
+
+
 async def test_one_that_ends_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
     """At once, not after the timeout."""
     plane = Plane(tmp_path)

@@ -20,7 +20,7 @@ ENVIRONMENT = 10
 FLAKY = 11
 
 
-class Session:
+class Reporter:
     """A plugin of the process that reports; under pytest-xdist that is not one of the workers."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -77,7 +77,6 @@ class Session:
             data["verdict"].upper(),
         )
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report and settle the exit code."""
         if self._terminal is not None:
