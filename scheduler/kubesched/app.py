@@ -28,6 +28,7 @@ from kubesched.client.reflector import Reflector
 from kubesched.client.resources import WATCHED, Resource
 from kubesched.client.rest import RestClient
 from kubesched.client.statuses import StatusPatches
+from kubesched.client.volumes import VolumeWriter
 from kubesched.clock import Clock, SystemClock
 from kubesched.config.defaults import IN_TREE
 from kubesched.config.flags import ALL
@@ -50,6 +51,8 @@ _log = logs.get(__name__)
 
 VERSION = "v1.36.3"
 USER_AGENT = f"kubesched/{VERSION} scheduler"
+# Most objects live long or die by reference count: look for cycles far less often than by default.
+_GC_THRESHOLDS = (50_000, 20, 100)
 # Seconds for bindings under way when asked to stop.
 GRACE = 5.0
 
@@ -164,6 +167,7 @@ class Process:
             registry(),
             max_in_unschedulable=flags.number("pod-max-in-unschedulable-pods-duration"),
             writer=writer,
+            volume_writer=VolumeWriter(client, lanes),
             on_move=metrics.moved,
         )
         core = build_core(core_options, clock, rng)
@@ -284,6 +288,7 @@ class Process:
         # What was loaded stays; the collector need not walk it again and again.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*_GC_THRESHOLDS)
 
     async def _follow(self, parts: _Parts) -> None:
         while True:

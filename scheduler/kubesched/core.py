@@ -14,7 +14,7 @@ from kubesched.api.objects import Pod
 from kubesched.clock import Clock
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.framework.handle import Handle, Writer
+from kubesched.framework.handle import Handle, VolumeWriter, Writer
 from kubesched.framework.profile import Registry, build
 from kubesched.framework.runtime import Framework
 from kubesched.queue import SchedulingQueue
@@ -32,6 +32,7 @@ class CoreOptions:
     registry: Registry
     max_in_unschedulable: float = 300.0
     writer: Writer | None = None
+    volume_writer: VolumeWriter | None = None
     on_move: OnMove | None = None
 
 
@@ -44,7 +45,13 @@ def build_core(options: CoreOptions, clock: Clock, rng: Random) -> Core:
         queue.activate(pods)
 
     handle = Handle(
-        cluster=cluster, clock=clock, gates=options.gates, rng=rng, writer=options.writer, activate=activate
+        cluster=cluster,
+        clock=clock,
+        gates=options.gates,
+        rng=rng,
+        writer=options.writer,
+        volume_writer=options.volume_writer,
+        activate=activate,
     )
     profiles: dict[str, Framework] = {
         profile.scheduler_name: build(profile, options.registry, handle) for profile in config.profiles

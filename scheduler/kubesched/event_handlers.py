@@ -7,85 +7,116 @@ what happened is shown to the waiting pods, whose plugins said which events may 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from kubesched import logs
 from kubesched.api.objects import Object, Pod
 from kubesched.client.intake import Change
+from kubesched.client.known import Kind
 from kubesched.queue.entry import Place
 from kubesched.schedule_one import Core
-from kubesched.state.events import ASSIGNED_POD_DELETE, ActionType, ClusterEvent, Resource, WatchEvent
+from kubesched.state.events import (
+    ASSIGNED_POD_DELETE,
+    UNSCHEDULED_POD_ADD,
+    UNSCHEDULED_POD_DELETE,
+    UNSCHEDULED_POD_UPDATE,
+    ActionType,
+    ClusterEvent,
+    Resource,
+    WatchEvent,
+)
 
 _log = logs.get(__name__)
 
 
-def apply(core: Core, changes: Iterable[Change]) -> None:
+# Hears how many seconds an event took, by its name; for metrics.
+Observe = Callable[[str, float], None]
+
+_ADDED = UNSCHEDULED_POD_ADD.title
+_UPDATED = UNSCHEDULED_POD_UPDATE.title
+_DELETED = UNSCHEDULED_POD_DELETE.title
+
+
+def apply(core: Core, changes: Iterable[Change], observe: Observe | None = None) -> None:
     """Take over changes in order. One that cannot be taken over is said, and the others go on."""
     for change in changes:
+        started = core.clock.now()
         try:
-            _apply_one(core, change)
+            happened = _apply_one(core, change)
         except Exception as failure:  # noqa: BLE001 - what a tenant wrote must not stop the scheduler
             _log.error("Cannot take over a change", failure, type=change.type, kind=change.object.kind,
                        key=change.object.key, exception=type(failure).__name__)  # fmt: skip
+            continue
+        if observe is not None:
+            seconds = core.clock.now() - started
+            for title in happened:
+                observe(title, seconds)
 
 
-def _apply_one(core: Core, change: Change) -> None:
+def _apply_one(core: Core, change: Change) -> Sequence[str]:
+    """Take over one change; the names of the events that it meant."""
     if not isinstance(change.object, Pod):
-        _to_state(core, change.type, change.object)
-    elif change.type == "ADDED":
-        _add_pod(core, change.object)
-    elif isinstance(change.old, Pod):
-        if change.type == "MODIFIED":
-            _update_pod(core, change.old, change.object)
-        else:
-            _delete_pod(core, change.old, change.object)
+        return _to_state(core, change.type, change.object)
+    if change.type == "ADDED":
+        return _add_pod(core, change.object)
+    if not isinstance(change.old, Pod):
+        raise TypeError(f"{change.type} without the pod as it was")
+    if change.type == "MODIFIED":
+        return _update_pod(core, change.old, change.object)
+    return _delete_pod(core, change.old, change.object)
 
 
-def _to_state(core: Core, kind: str, obj: Object) -> None:
-    for event in core.cluster.apply(WatchEvent(kind, obj)):  # type: ignore[arg-type]  # one of the three
+def _to_state(core: Core, kind: Kind, obj: Object) -> Sequence[str]:
+    events = core.cluster.apply(WatchEvent(kind, obj))
+    for event in events:
         core.queue.move_all(event)
+    return [event.title for event in events]
 
 
-def _add_pod(core: Core, pod: Pod) -> None:
+def _add_pod(core: Core, pod: Pod) -> Sequence[str]:
     if pod.node_name:
-        _to_state(core, "ADDED", pod)
-    elif _is_ours(core, pod):
-        _log.info("Add event for unscheduled pod", v=3, pod=pod.key)
-        core.queue.add(pod)
-        core.cluster.nominated.add(pod)
+        return _to_state(core, "ADDED", pod)
+    if not _is_ours(core, pod):
+        return ()
+    _log.info("Add event for unscheduled pod", v=3, pod=pod.key)
+    core.queue.add(pod)
+    core.cluster.nominated.add(pod)
+    return (_ADDED,)
 
 
-def _update_pod(core: Core, old: Pod, new: Pod) -> None:
+def _update_pod(core: Core, old: Pod, new: Pod) -> Sequence[str]:
     if old.node_name:
-        _to_state(core, "MODIFIED", new)
-    elif new.node_name:
-        _to_state(core, "ADDED", new)
+        return _to_state(core, "MODIFIED", new)
+    if new.node_name:
+        happened = _to_state(core, "ADDED", new)
         if _is_ours(core, old):
             # Bound, usually by us. If by somebody else, it leaves the queue, and an attempt under way fails.
             core.queue.delete(old)
-    elif _is_ours(core, old):
-        _update_waiting_pod(core, old, new)
+        return happened
+    return _update_waiting_pod(core, old, new) if _is_ours(core, old) else ()
 
 
-def _update_waiting_pod(core: Core, old: Pod, new: Pod) -> None:
+def _update_waiting_pod(core: Core, old: Pod, new: Pod) -> Sequence[str]:
     queued_at = core.queue.where(new.uid)
     core.queue.update(old, new)
     if core.cluster.is_assumed(new.uid):
         if new.is_terminating and not old.is_terminating:
             _assumed_pod_vanishes(core, new)
-        return
+        return (_UPDATED,)
     if queued_at is not Place.IN_FLIGHT:
         core.cluster.nominated.update(old, new)
     if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:
         _free_nomination(core, old)
+    return (_UPDATED,)
 
 
-def _delete_pod(core: Core, old: Pod, last: Pod) -> None:
+def _delete_pod(core: Core, old: Pod, last: Pod) -> Sequence[str]:
     """Forget a pod wherever it may be: the last word about it may have skipped its binding."""
+    happened: Sequence[str] = ()
     if old.node_name or last.node_name:
-        _to_state(core, "DELETED", last)
+        happened = _to_state(core, "DELETED", last)
     if old.node_name or not _is_ours(core, old):
-        return
+        return happened
     _log.info("Delete event for unscheduled pod", v=3, pod=old.key)
     core.queue.delete(old)
     core.cluster.nominated.delete(old.uid)
@@ -93,6 +124,7 @@ def _delete_pod(core: Core, old: Pod, last: Pod) -> None:
         _assumed_pod_vanishes(core, old)
     elif old.nominated_node_name:
         _free_nomination(core, old)
+    return (*happened, _DELETED)
 
 
 def _assumed_pod_vanishes(core: Core, pod: Pod) -> None:

@@ -136,6 +136,10 @@ class Metrics:
         if queue is not None:
             self.incoming.labels(queue, event).inc()
 
+    def handled(self, event: str, seconds: float) -> None:
+        """Observe how long it took to take over an event."""
+        self.event_handling.labels(event).observe(seconds)
+
     def watch(self, core: Callable[[], Core | None]) -> None:
         """Read gauges off this scheduler's state whenever somebody scrapes."""
         self.registry.register(_StateCollector(core))

@@ -88,10 +88,10 @@ class Scheduler:
             if isinstance(item, Change):
                 changes.append(item)
                 continue
-            event_handlers.apply(self._core, changes)
+            event_handlers.apply(self._core, changes, self._metrics.handled)
             changes = []
             self._result(item)
-        event_handlers.apply(self._core, changes)
+        event_handlers.apply(self._core, changes, self._metrics.handled)
 
     async def drain(self, seconds: float) -> None:
         """Let bindings under way end and write what they lead to, but no longer than that; then give up.
@@ -152,7 +152,8 @@ class Scheduler:
         elif isinstance(item, Permitted):
             self._core.queue.binding(item.uid)
         elif isinstance(item, Evicted):
-            if item.failed:
+            held = self._core.profiles[item.preemptor.scheduler_name].preemptors.end(item.preemptor.uid)
+            if item.failed or held:
                 self._core.queue.activate([item.preemptor])
         else:
             raise TypeError(f"the intake holds a {type(item).__name__}")
@@ -188,14 +189,20 @@ class Scheduler:
         started = outcome.cycle.now if outcome.cycle else core.clock.now()
         self._metrics.attempt(result, pod.scheduler_name, core.clock.now() - started)
         message, reason = outcome.message or "", outcome.reason or SCHEDULER_ERROR
-        _log.info("Unable to schedule pod; no fit; waiting", v=2, pod=pod.key, err=message)
+        if reason == SCHEDULER_ERROR:
+            _log.error("Error scheduling pod; retrying", message, pod=pod.key)
+        else:
+            _log.info("Unable to schedule pod; no fit; waiting", v=2, pod=pod.key, err=message)
         if not outcome.requeued:
             return
         self._note(pod, message)
         self._api.statuses.submit(pod, unscheduled(reason, message), outcome.nominated)
         if outcome.victims and outcome.nominated and outcome.cycle is not None:
             self._metrics.preemption_victims.observe(len(outcome.victims))
+            for displaced in outcome.displaced:
+                self._api.statuses.submit(displaced, None, "")
             framework = outcome.cycle.framework
+            framework.preemptors.begin(pod, outcome.victims)
             self._background.start(
                 self._evictions.run(pod, outcome.victims, framework, self._intake.put, node=outcome.nominated)
             )

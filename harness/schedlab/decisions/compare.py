@@ -37,6 +37,8 @@ def differences(reference: Decision, other: Decision) -> list[Difference]:
         return [*found, *_plain("message", reference.message, other.message)]
     found += _plain("feasible", reference.feasible, other.feasible)
     found += _plain("message", reference.message, other.message)
+    if reference.node == other.node:  # the text of a binding names the node
+        found += _plain("event", reference.event, other.event)
     if any(one.path == "feasible" for one in found):
         return found
     found += _scores(reference, other)

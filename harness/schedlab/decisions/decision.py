@@ -68,13 +68,14 @@ class Decision:
     """The answer for one pod in one cluster state.
 
     `scores` are normalised and weighted, per node and plugin; `node` is the deed (the binding), `legal` the
-    set of nodes a scheduler says it may pick; `message` is the PodScheduled condition's text, None when there
-    is none.
+    set of nodes a scheduler says it may pick;`message` is the PodScheduled condition's text and
+    `event` the note of the Scheduled or FailedScheduling event, None when there is none.
     """
 
     pod: PodKey
     result: Result
     message: Seen[str | None] = UNOBSERVED
+    event: Seen[str | None] = UNOBSERVED
     feasible: Seen[frozenset[NodeName]] = UNOBSERVED
     scores: Seen[Mapping[NodeName, Mapping[str, int]]] = UNOBSERVED
     totals: Seen[Mapping[NodeName, int]] = UNOBSERVED
@@ -96,6 +97,7 @@ class Decision:
             pod=raw["pod"],
             result=raw["result"],
             message=raw.get("message", UNOBSERVED),
+            event=raw.get("event", UNOBSERVED),
             feasible=_seen(raw, "feasible", frozenset),
             scores=raw.get("scores", UNOBSERVED),
             totals=raw.get("totals", UNOBSERVED),

@@ -49,6 +49,7 @@ _FIELDS = frozenset(
     {
         "result",
         "state",
+        "event",
         "message",
         "feasible",
         "totals",

@@ -94,7 +94,8 @@ class Live:
     async def _lay(self, objects: Sequence[Object]) -> None:
         kinds = by_kind(objects)
         nodes = [creatable(node) for node in kinds.get("Node", [])]
-        others = [creatable(obj) for obj in objects if obj["kind"] not in ("Node", "Pod")]
+        others = [creatable(obj) for obj in objects if obj["kind"] not in ("Namespace", "Node", "Pod")]
+        await self._world.create_all([creatable(space) for space in kinds.get("Namespace", [])])
         await self._world.create_all(others)
         for node in nodes:
             await self._world.create(node)
@@ -119,7 +120,9 @@ class Live:
         uid, key = arrived["metadata"]["uid"], key_of(arrived)
         try:
             await self._until(lambda: _is_decided(self._world.pod(uid)), f"a decision about {key}")
-            seen = Seen(arrived, _decision(self._world.pod(uid) or {}))
+            gated = bool(question.pod["spec"].get("schedulingGates"))
+            await self._until(lambda: gated or self._world.note(uid) is not None, f"an event about {key}")
+            seen = Seen(arrived, _decision(self._world.pod(uid) or {}, self._world.note(uid)))
             found = differences(question.decision, seen.decision)
             await self._evictions(question, seen)
         except NoDecisionError as error:
@@ -173,12 +176,12 @@ def _is_decided(one: Object | None) -> bool:
     return bool(one and (one["spec"].get("nodeName") or scheduled_condition(one)))
 
 
-def _decision(one: Object) -> Decision:
+def _decision(one: Object, note: str | None) -> Decision:
     """What the API shows of a decision; all else is unobserved."""
     condition = scheduled_condition(one) or {}
     node = one["spec"].get("nodeName")
     if node:
-        return Decision(key_of(one), "Scheduled", message=None, node=node)
+        return Decision(key_of(one), "Scheduled", message=None, event=note, node=node)
     nominated = one.get("status", {}).get("nominatedNodeName")
     reasons = {"SchedulingGated": "Gated", "SchedulerError": "Error"}
     result = reasons.get(condition.get("reason", ""), "Unschedulable")
@@ -186,6 +189,7 @@ def _decision(one: Object) -> Decision:
         key_of(one),
         result,  # type: ignore[arg-type]
         message=condition.get("message"),
+        event=note,
         node=None,
         preemption=Preemption(nominated=nominated) if result == "Unschedulable" else UNOBSERVED,
     )

@@ -9,7 +9,9 @@ before nodes and pods, and given `SETTLE` seconds. Follows upstream pkg/schedule
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from schedlab import timing
@@ -20,11 +22,14 @@ from schedlab.decisions.decision import UNOBSERVED, Decision
 from schedlab.decisions.logbook import Attempt, Tail
 from schedlab.decisions.reference import Deeds, key_of, scheduled_condition
 from schedlab.decisions.tap import Tap, TappedCandidate
+from schedlab.errors import SchedlabError
 from schedlab.fuzz.plan import Plan
 from schedlab.fuzz.world import World, by_kind
 
 #: Seconds between the last write of a kind without a barrier and the first decision.
 SETTLE = 0.05
+#: Seconds to wait at the end of a case for events that have not come.
+EVENTS = 2.0
 #: Pods that get bound in a timed case have started at this moment or later, one second apart.
 FIRST_START = datetime(2025, 1, 1, tzinfo=UTC)
 _BARRIERED = frozenset({"Node", "Pod"})
@@ -70,7 +75,8 @@ class Recorder:
         kinds = by_kind(plan.objects)
         nodes, pods = kinds.get("Node", []), kinds.get("Pod", [])
         others = [obj for obj in plan.objects if obj["kind"] not in _BARRIERED]
-        laid = await self._world.create_all(others)
+        laid = await self._world.create_all(kinds.get("Namespace", []))
+        laid += await self._world.create_all([obj for obj in others if obj["kind"] != "Namespace"])
         listed_at = timing.monotonic()
         known = self._expect(logbook.NODE_ADDED, _names(nodes))
         laid += [await self._world.create(node) for node in nodes]
@@ -95,7 +101,20 @@ class Recorder:
             decided = await self._decide(arrived, state)
             await self._tidy(arrived, decided, plan, index)
             steps.append(Step(trimmed(arrived), decided))
-        return steps
+        return await self._with_events(steps)
+
+    async def _with_events(self, steps: list[Step]) -> list[Step]:
+        """Add what events said; they are written on the side, so one may come late, or never."""
+        uids = [step.pod["metadata"]["uid"] for step in steps if step.decision.result != "Gated"]
+        with contextlib.suppress(SchedlabError):
+            await self._tail.until(
+                lambda: all(self._world.note(uid) is not None for uid in uids), "every event", within=EVENTS
+            )
+        return [replace(step, decision=self._noted(step)) for step in steps]
+
+    def _noted(self, step: Step) -> Decision:
+        note = self._world.note(step.pod["metadata"]["uid"])
+        return step.decision if note is None else replace(step.decision, event=note)
 
     async def _arrive(self, pod: Object) -> Object:
         arrived = await self._world.create(pod)

@@ -21,6 +21,7 @@ from schedlab.history.watch import Watch
 
 #: Kinds whose status a create request does not keep.
 _STATUS_APART = frozenset({"Pod", "PodDisruptionBudget", "PersistentVolume", "PersistentVolumeClaim"})
+_DECISIONS = frozenset({"Scheduled", "FailedScheduling"})
 #: Deleted in this order, so that no pod outlives its node.
 _KINDS = (
     ("v1", "Pod"),
@@ -46,30 +47,35 @@ _AT_ONCE = 8
 
 
 class World:
-    """Writes to one cluster and knows its pods; an async context manager that follows the pods' watch."""
+    """Writes to one cluster and knows its pods and events; an async context manager that follows both."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._pods: dict[str, Object] = {}
         self._changes: list[Change] = []
-        self._follower: asyncio.Task[None] | None = None
+        self._notes: dict[str, str] = {}
+        self._followers: list[asyncio.Task[None]] = []
         self._used: set[tuple[str, str]] = set()
 
     async def __aenter__(self) -> Self:
-        watch = Watch(self._client, await self._client.resource("v1", "Pod"), self)
-        await watch.list()
-        self._follower = asyncio.create_task(watch.follow())
+        for version, kind in (("v1", "Pod"), ("events.k8s.io/v1", "Event")):
+            watch = Watch(self._client, await self._client.resource(version, kind), self)
+            await watch.list()
+            self._followers.append(asyncio.create_task(watch.follow()))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._follower is not None:
-            self._follower.cancel()
+        for follower in self._followers:
+            follower.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._follower
+                await follower
 
     def changed(self, resource: Resource, change: entries.Change, item: Object) -> None:
-        """Mirror one change of a pod."""
-        del resource
+        """Mirror one change of a pod, and note what events say about pods."""
+        if resource.kind == "Event":
+            if item.get("reason") in _DECISIONS:
+                self._notes[item.get("regarding", {}).get("uid", "")] = item.get("note", "")
+            return
         uid = item["metadata"]["uid"]
         if change == "DELETED":
             self._pods.pop(uid, None)
@@ -86,6 +92,10 @@ class World:
     def pod(self, uid: str) -> Object | None:
         """The pod as last seen on the watch; None if it is gone or has not been seen yet."""
         return self._pods.get(uid)
+
+    def note(self, uid: str) -> str | None:
+        """What the Scheduled or FailedScheduling event said about a pod; None if there was none yet."""
+        return self._notes.get(uid)
 
     def changes_before(self, uid: str) -> tuple[Change, ...]:
         """Take what the watch has shown up to the arrival of a pod: the last change of each pod, trimmed.
@@ -192,6 +202,7 @@ class World:
             for namespace in sorted(space for used, space in self._used if used == kind):
                 await self._client.request("DELETE", resource.path(namespace), body=_NOW)
         self._used.clear()
+        self._notes.clear()
 
     async def _namespace(self, obj: Object) -> Object:
         """Make the namespace if it is missing, and give it exactly these labels."""

@@ -1,7 +1,4 @@
-"""Affinity and spread constraints as the API stores them.
-
-What they mean is in `nodeaffinity` and the plugins.
-"""
+"""Affinity and spread constraints as the API stores them; what they mean, `nodeaffinity` and plugins know."""
 
 from __future__ import annotations
 

@@ -32,6 +32,12 @@ class ResourceRequirements(Value, frozen=True):
     claims: tuple[ResourceClaimRef, ...] = ()
 
 
+class ContainerRestartRule(Value, frozen=True, gc=False):
+    """`restartPolicyRules[]` of a container."""
+
+    action: str = ""
+
+
 class Container(Value, frozen=True):
     """`spec.containers[]` and `spec.initContainers[]`."""
 
@@ -40,6 +46,7 @@ class Container(Value, frozen=True):
     resources: ResourceRequirements = ResourceRequirements()
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str | None = None
+    restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
 
     @property
     def is_sidecar(self) -> bool:

@@ -1,7 +1,4 @@
-"""Dynamic resource allocation.
-
-Device classes, claims and slices, as far as scheduling without claims reads them.
-"""
+"""Device classes, resource claims and slices, as far as scheduling without claims reads them."""
 
 from __future__ import annotations
 

@@ -107,10 +107,7 @@ class Selector:
 
     @cached_property
     def anchor(self) -> tuple[str, str] | None:
-        """A (key, value) pair that every match carries, if there is one.
-
-        What an index files the selector under.
-        """
+        """A (key, value) pair that every match carries, if there is one; indexes file it under that."""
         exact = (r for r in self.requirements if r.operator is Operator.IN and len(r.values) == 1)
         first = min(exact, key=lambda r: r.key, default=None)
         return None if first is None else (first.key, next(iter(first.values)))

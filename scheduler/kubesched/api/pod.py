@@ -82,6 +82,7 @@ class PodSpec(Value, frozen=True):
     volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[PodResourceClaim, ...] = ()
     host_network: bool = False
+    host_users: bool | None = None
     termination_grace_period_seconds: int | None = None
 
 
@@ -198,10 +199,7 @@ class Pod(Object, frozen=True):
 
     @derived
     def incoming_requests(self) -> dict[str, int]:
-        """What the pod asks for before it runs.
-
-        Like `requests`, but no resize counts (NodeResourcesFit's PreFilter).
-        """
+        """What the pod asks for before it runs: no resize counts, as in NodeResourcesFit's PreFilter."""
         status = self.status
         if not status.container_statuses and not status.init_container_statuses and status.resources is None:
             return self.requests

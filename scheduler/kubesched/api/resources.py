@@ -42,9 +42,9 @@ Amounts = dict[str, int]
 
 
 def rounded(amounts: Mapping[str, int]) -> dict[str, int]:
-    """Round exact amounts up, once.
+    """Round exact amounts up, once: cpu to milli, the rest to base units.
 
-    Cpu to milli, the rest to base units; names that nodes do not count are left out.
+    Names that nodes do not count are left out.
     """
     return {
         name: quantity.millis(amount) if name == CPU else quantity.units(amount)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kubesched.api.base import ObjectMeta, Quantities, Value
+from kubesched.api.labels import LabelSelector
 
 
 class PersistentVolumeClaimVolumeSource(Value, frozen=True, gc=False):
@@ -27,6 +28,7 @@ class PersistentVolumeClaimSpec(Value, frozen=True):
     storage_class_name: str | None = None
     volume_name: str = ""
     volume_mode: str | None = None
+    selector: LabelSelector | None = None
     resources: VolumeResources = VolumeResources()
     volume_attributes_class_name: str | None = None
 

@@ -85,6 +85,8 @@ class PodWriter:
             try:
                 await self._client.patch(path, self._lanes.status, body)
             except (ApiError, UnreachableError) as error:
+                if isinstance(error, ApiError) and error.status == 422 and "metadata.uid" in error.message:
+                    raise ApiError(409, "Conflict", f"pod {pod.key} was recreated") from error
                 again = error.retriable if isinstance(error, ApiError) else not error.sent
                 if not again or attempt + 1 == _PATCH_ATTEMPTS:
                     raise

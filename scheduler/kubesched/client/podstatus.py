@@ -1,7 +1,7 @@
 """The patch that tells a pod why it was not scheduled, and where it is nominated to.
 
 Only what differs is sent: no difference, no request. The patch carries the UID, so a pod recreated under the
-same name is never told another pod's story (the server answers 409). Follows `updatePod` in `schedule_one.go`
+same name is never told another pod's story. Follows `updatePod` in `schedule_one.go`
 and `UpdatePodCondition` in `pkg/api/v1/pod/util.go`.
 """
 

@@ -8,22 +8,20 @@ becomes changes; so what the intake holds is always the truth of some version. F
 
 from __future__ import annotations
 
-import gc
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from random import Random
 from typing import Literal
 
 import msgspec
 
 from kubesched import logs
-from kubesched.api.objects import Object, decode
 from kubesched.client.backoff import Backoff
 from kubesched.client.errors import ApiError, Status, UnreachableError
 from kubesched.client.intake import Change
 from kubesched.client.known import Known
 from kubesched.client.lanes import Lane
 from kubesched.client.lines import LineSplitter, LineTooLongError
+from kubesched.client.listing import fetch, head, read
 from kubesched.client.resources import Resource
 from kubesched.client.rest import RestClient
 from kubesched.clock import Clock
@@ -39,24 +37,9 @@ _SHORT_WATCHES = 3
 _NOT_SERVED = 300.0
 
 
-class _Meta(msgspec.Struct, frozen=True, rename="camel"):
-    name: str = ""
-    namespace: str = ""
-    resource_version: str = ""
-
-
-class _List(msgspec.Struct, frozen=True):
-    metadata: _Meta
-    items: list[msgspec.Raw] | None = None
-
-
 class _Event(msgspec.Struct, frozen=True):
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
     object: msgspec.Raw
-
-
-class _Head(msgspec.Struct, frozen=True):
-    metadata: _Meta = _Meta()
 
 
 class _RelistError(Exception):
@@ -127,31 +110,14 @@ class Reflector:
 
     async def _list(self) -> None:
         """Take over a full list at least as fresh as what is known; from the quorum if that is refused."""
-        params = {"resourceVersion": self._version}
-        if self.resource.selector:
-            params["fieldSelector"] = self.resource.selector
         try:
-            body = await self._client.get(self.resource.path, self._lane, params)
+            listing = await fetch(self._client, self.resource, self._lane, self._version)
         except ApiError as error:
             if not (error.expired or error.too_large_version) or self._version == "":
                 raise
-            params["resourceVersion"] = ""
-            body = await self._client.get(self.resource.path, self._lane, params)
-        with _gc_paused():
-            try:
-                listed = msgspec.json.decode(body, type=_List)
-            except msgspec.DecodeError as error:
-                raise UnreachableError(f"not a list: {error}", sent=True) from error
-            objects: list[Object] = []
-            broken: list[str] = []
-            for raw in listed.items or ():
-                decoded = self._decode(raw)
-                if decoded is None:
-                    broken.append(_key(raw))
-                else:
-                    objects.append(decoded)
-            self._deliver(self._known.replace(objects, kept=broken))
-        self._version = listed.metadata.resource_version
+            listing = await fetch(self._client, self.resource, self._lane, "")
+        self._deliver(self._known.replace(listing.objects, kept=listing.broken))
+        self._version = listing.version
         self._said_absent = False
         self._mark_synced()
 
@@ -224,51 +190,17 @@ class Reflector:
             status = msgspec.json.decode(event.object, type=Status)
             gone = status.code == 410 or status.reason in {"Expired", "Gone"}
             raise _RelistError(f"{status.reason or status.code}: {status.message}", delay=not gone)
-        decoded = None if event.type == "BOOKMARK" else self._decode(event.object)
+        decoded = None if event.type == "BOOKMARK" else read(self.resource.kind, event.object)
         if decoded is not None and event.type != "BOOKMARK":
             self._deliver(self._known.apply(event.type, decoded))
             self._advance(decoded.metadata.resource_version)
         else:
-            self._advance(_head(event.object).resource_version)
+            self._advance(head(event.object).resource_version)
 
     def _advance(self, version: str) -> None:
         if version:
             self._version = version
 
-    def _decode(self, raw: msgspec.Raw) -> Object | None:
-        """An object, or None for one that cannot be read: it stays as it was known, and the rest goes on."""
-        try:
-            return decode(self.resource.kind, raw)
-        except ValueError as error:
-            _log.error(
-                "Ignoring an object that cannot be read", error, kind=self.resource.kind, key=_key(raw)
-            )
-            return None
-
     def _deliver(self, changes: list[Change]) -> None:
         for change in changes:
             self._put(change)
-
-
-def _head(raw: msgspec.Raw) -> _Meta:
-    try:
-        return msgspec.json.decode(raw, type=_Head).metadata
-    except msgspec.DecodeError:
-        return _Meta()
-
-
-def _key(raw: msgspec.Raw) -> str:
-    meta = _head(raw)
-    return f"{meta.namespace}/{meta.name}" if meta.namespace else meta.name
-
-
-@contextmanager
-def _gc_paused() -> Iterator[None]:
-    """Keep the collector from walking a big list again and again while it grows."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -6,7 +6,7 @@ The runtime (`framework.runtime`, `framework.profile`) executes what this contra
 from kubesched.framework.cycle import Cycle, Slot
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.failure import PluginError
-from kubesched.framework.handle import Factory, Handle
+from kubesched.framework.handle import Factory, Handle, VolumeWriter, Writer
 from kubesched.framework.interface import (
     MAX_SCORE,
     Bind,
@@ -79,6 +79,8 @@ __all__ = [
     "Slot",
     "Status",
     "View",
+    "VolumeWriter",
+    "Writer",
     "error",
     "unresolvable",
     "unschedulable",

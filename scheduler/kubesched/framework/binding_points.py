@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kubesched.framework.failure import guard
+from kubesched.framework.failure import guard, guard_async
 from kubesched.framework.interface import Bind, Permit, PostBind, PreBind, PreFlight, Reserve
 from kubesched.framework.prebinding_pods import PrebindingPods
 from kubesched.framework.preemptors import Preemptors
@@ -148,24 +148,21 @@ class BindingPoints:
 
     @staticmethod
     async def _pre_bind_one(plugin: PreBind, cycle: Cycle, node_name: str) -> Status | None:
-        status = await plugin.pre_bind(cycle, node_name)
-        return (
-            None
-            if _passed(status)
-            else _failed(status, plugin.name, f'running PreBind plugin "{plugin.name}"')
-        )
+        text = f'running PreBind plugin "{plugin.name}"'
+        status = await guard_async(text, plugin.pre_bind(cycle, node_name))
+        return None if _passed(status) else _failed(status, plugin.name, text)
 
     async def run_bind(self, cycle: Cycle, node_name: str) -> Status | None:
-        """Bind by the first plugin that does not skip; Skip when none would."""
+        """Bind by the first plugin that does not skip; Skip when none would.
+
+        Raises PluginError when the API server refuses the binding, with its answer as the text.
+        """
         for plugin in self.binds:
-            status = await plugin.bind(cycle, node_name)
+            text = f'running Bind plugin "{plugin.name}"'
+            status = await guard_async(text, plugin.bind(cycle, node_name))
             if status is not None and status.code is Code.Skip:
                 continue
-            return (
-                None
-                if _passed(status)
-                else _failed(status, plugin.name, f'running Bind plugin "{plugin.name}"')
-            )
+            return None if _passed(status) else _failed(status, plugin.name, text)
         return SKIP
 
     async def run_post_bind(self, cycle: Cycle, node_name: str) -> None:

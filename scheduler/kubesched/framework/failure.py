@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -20,5 +20,13 @@ def guard(text: str, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs)
     """The call's result; an exception of the plugin becomes a PluginError that starts with `text`."""
     try:
         return call(*args, **kwargs)
+    except Exception as error:
+        raise PluginError(f"{text}: {error}") from error
+
+
+async def guard_async(text: str, work: Awaitable[T]) -> T:
+    """What the work ends with; an exception of the plugin becomes a PluginError that starts with `text`."""
+    try:
+        return await work
     except Exception as error:
         raise PluginError(f"{text}: {error}") from error

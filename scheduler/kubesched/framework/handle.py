@@ -13,7 +13,7 @@ from kubesched.framework.preemptors import Preemptors
 from kubesched.framework.waiting_pods import WaitingPods
 
 if TYPE_CHECKING:
-    from kubesched.api.objects import Pod
+    from kubesched.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
     from kubesched.clock import Clock
     from kubesched.config.gates import FeatureGates
     from kubesched.state import ClusterReader
@@ -27,6 +27,21 @@ class Writer(Protocol):
         ...
 
 
+class VolumeWriter(Protocol):
+    """The writes that bind volumes to claims.
+
+    Each raises when the API server refuses it, also because the object is no longer of the version given.
+    """
+
+    async def update_volume(self, volume: PersistentVolume) -> PersistentVolume:
+        """Write the volume's claimRef and annotations; give the volume as it is stored now."""
+        ...
+
+    async def update_claim(self, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        """Write the claim's annotations; give the claim as it is stored now."""
+        ...
+
+
 def _nobody(_pods: Iterable[Pod]) -> None:
     """Without a queue there is no pod to activate."""
 
@@ -35,8 +50,8 @@ def _nobody(_pods: Iterable[Pod]) -> None:
 class Handle:
     """One per scheduler, shared by all profiles.
 
-    `writer` is None where nothing is written (explain); `activate` moves pods that wait for an event to the
-    active queue.
+    The writers are None where nothing is written (explain); `activate` moves pods that wait for an event to
+    the active queue.
     """
 
     cluster: ClusterReader
@@ -44,6 +59,7 @@ class Handle:
     gates: FeatureGates
     rng: Random
     writer: Writer | None = None
+    volume_writer: VolumeWriter | None = None
     activate: Callable[[Iterable[Pod]], None] = _nobody
     waiting_pods: WaitingPods = field(default_factory=WaitingPods)
     prebinding_pods: PrebindingPods = field(default_factory=PrebindingPods)

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from kubesched.framework.handle import Factory, Handle
 from kubesched.framework.registration import Registered, RegistrationError, register
 from kubesched.framework.registry import unknown
@@ -39,15 +37,10 @@ _UPSTREAM_POINT = {point: point.title().replace("_", "") + "Plugin" for point in
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """What can be built: factories by name, and upstream's plugins that are known but not built yet.
-
-    Of these, `pending` ones belong to the default profile, which consists of what exists: MultiPoint leaves
-    them out, naming one at an extension point is an error.
-    """
+    """What can be built: factories by name, and upstream's plugins that are known but not built."""
 
     factories: Mapping[str, Factory]
     not_built: frozenset[str] = field(default_factory=frozenset)
-    pending: frozenset[str] = field(default_factory=frozenset)
 
 
 def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:
@@ -56,7 +49,6 @@ def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:
     Raises UnknownPluginError for a name nobody provides, RegistrationError for a plugin that breaks the
     contract, ValueError for a profile that cannot work (no queue sort, two of them, no bind).
     """
-    profile = _without_pending(profile, registry)
     built = _build_plugins(profile, registry, handle)
     points = {point: _expand(profile, built, point) for point in POINTS}
     _check_required(profile, points)
@@ -116,16 +108,6 @@ def _build_plugins(profile: Profile, registry: Registry, handle: Handle) -> dict
             raise ValueError(f'{where}: initializing plugin "{name}": {error}') from error
         built[name] = item
     return built
-
-
-def _without_pending(profile: Profile, registry: Registry) -> Profile:
-    """The profile without those of its default plugins that do not exist yet."""
-    multi = profile.plugins.multi_point
-    enabled = tuple(item for item in multi.enabled if item.name not in registry.pending)
-    plugins = msgspec.structs.replace(
-        profile.plugins, multi_point=msgspec.structs.replace(multi, enabled=enabled)
-    )
-    return msgspec.structs.replace(profile, plugins=plugins)
 
 
 def _set(profile: Profile, point: str) -> PluginSet:

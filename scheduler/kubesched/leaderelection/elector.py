@@ -104,13 +104,13 @@ class LeaderElector:
 
         True: `lead` ended by itself and the lease was released. False: the lease was lost; `lead` has been
         cancelled and has ended. When `run` is cancelled it cancels `lead`, and renews the lease until `lead`
-        has finished what it had begun; then it releases the lease. What `lead` raises is passed on.
+        has finished what it had begun; then it releases the lease. What `lead` raises is passed on, and so is
+        anything but a LeaseError from the API.
         """
         try:
             await self._acquire()
             return await self._lead(lead)
         finally:
-            self._leading = False
             self._callbacks.stopped()
 
     async def _acquire(self) -> None:
@@ -139,8 +139,9 @@ class LeaderElector:
             raise
         lost = not work.done()
         await self._end(work, renewal)
-        if not work.cancelled():
-            work.result()
+        for task in (work, renewal):
+            if not task.cancelled():
+                task.result()
         return not lost
 
     async def _end(self, work: asyncio.Task[None], renewal: asyncio.Task[None]) -> None:
@@ -163,7 +164,6 @@ class LeaderElector:
         period = self._settings.retry_period
         while await self._renew_in_time():
             await self._clock.sleep(period)
-        self._leading = False
         _log.info("Failed to renew lease", lock=f"{self._lock.namespace}/{self._lock.name}")
 
     async def _renew_in_time(self) -> bool:
@@ -182,9 +182,11 @@ class LeaderElector:
         return False
 
     async def _release(self) -> None:
-        """Let the next leader take over at once, if the lease is still this replica's."""
-        with suppress(LeaseError):
-            await within(self._clock, self._settings.renew_deadline, self._give_back())
+        """Let the next leader take over at once, if the lease is still this replica's; else it runs out."""
+        try:
+            await self._give_back()
+        except LeaseError as error:
+            _log.error("Failed to release lease", error, lock=self._lock.name)
 
     async def _give_back(self) -> None:
         held = await self._lock.get()
@@ -248,7 +250,7 @@ class LeaderElector:
         except LeaseError as error:
             _log.info("Failed to update lease", v=2, lock=self._lock.name, err=str(error))
             return False
-        self._observed, self._observed_at = spec, self._clock.now()
+        self._observe(spec)
         self._term = spec.lease_transitions or 0
         self._write_until = sent + self._settings.write_window
         return True

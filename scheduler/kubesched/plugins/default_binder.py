@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.framework import Cycle, Handle, Status, error
 
 
@@ -20,14 +19,11 @@ class DefaultBinder:
         self._handle = handle
 
     async def bind(self, cycle: Cycle, node_name: str) -> Status | None:
-        """Bind the pod; what the API server answers to a refused binding is the error's text."""
+        """Bind the pod; raises what the writer raises when the API server refuses."""
         writer = self._handle.writer
         if writer is None:
             return error("this scheduler writes nothing")
-        try:
-            await writer.bind(cycle.pod, node_name)
-        except (ApiError, UnreachableError) as failure:
-            return error(str(failure))
+        await writer.bind(cycle.pod, node_name)
         return None
 
 

@@ -10,6 +10,7 @@ from kubesched.plugins import (
     default_binder,
     default_preemption,
     node_affinity,
+    node_declared_features,
     node_ports,
     node_unschedulable,
     taint_toleration,
@@ -22,6 +23,8 @@ from kubesched.plugins.noderesources import balanced_allocation, fit
 from kubesched.plugins.podtopologyspread import plugin as podtopologyspread
 from kubesched.plugins.priority_sort import PrioritySort
 from kubesched.plugins.scheduling_gates import SchedulingGates
+from kubesched.plugins.volumes import limits, restrictions, zone
+from kubesched.plugins.volumes.binding import plugin as volumebinding
 
 
 def _plain(plugin: type[Plugin]) -> Factory:
@@ -40,30 +43,25 @@ IN_TREE: dict[str, Factory] = {
     "ImageLocality": _plain(ImageLocality),
     "InterPodAffinity": interpodaffinity.build,
     "NodeAffinity": node_affinity.build,
+    "NodeDeclaredFeatures": node_declared_features.build,
     "NodeName": _plain(NodeName),
     "NodePorts": node_ports.build,
     "NodeResourcesBalancedAllocation": balanced_allocation.build,
     "NodeResourcesFit": fit.build,
     "NodeUnschedulable": node_unschedulable.build,
+    "NodeVolumeLimits": limits.build,
     "PodTopologySpread": podtopologyspread.build,
     "PrioritySort": _plain(PrioritySort),
     "SchedulingGates": _plain(SchedulingGates),
     "TaintToleration": taint_toleration.build,
+    "VolumeBinding": volumebinding.build,
+    "VolumeRestrictions": restrictions.build,
+    "VolumeZone": zone.build,
 }
-PENDING = frozenset(
-    {
-        "NodeDeclaredFeatures",
-        "NodeVolumeLimits",
-        "VolumeBinding",
-        "VolumeRestrictions",
-        "VolumeZone",
-    }
-)
-"""Default plugins of kube-scheduler 1.36 that are not built yet: the default profile goes without them."""
 ALPHA = frozenset({"GangScheduling", "PodGroupPodsCount", "TopologyPlacementGenerator"})
 """Plugins behind alpha gates of 1.36 that are not built."""
 
 
 def registry() -> Registry:
     """The in-tree plugins and those that installed packages offer."""
-    return Registry(merge(IN_TREE, out_of_tree()), not_built=PENDING | ALPHA, pending=PENDING)
+    return Registry(merge(IN_TREE, out_of_tree()), not_built=ALPHA)

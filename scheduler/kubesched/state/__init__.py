@@ -1,7 +1,4 @@
-"""The cluster as the scheduler knows it.
-
-Columns of nodes, indexes of pods, what-if views. One writer, no I/O.
-"""
+"""The cluster as the scheduler knows it: node columns, pod indexes, what-if views. One writer, no I/O."""
 
 from kubesched.state.cluster import Cluster
 from kubesched.state.node_view import NodeView

@@ -49,6 +49,7 @@ def audit(cluster: Cluster) -> list[Drift]:
         *_slots(cluster, placed),
         *_order(cluster),
         *_nodes(cluster),
+        *_free_slots(cluster),
         *_books(cluster, placed),
         *_pods(cluster),
         *_selectors(cluster),
@@ -84,7 +85,7 @@ def _order(cluster: Cluster) -> Iterator[Drift]:
     nodes = cluster.nodes
     known = _objects(cluster)
     if not nodes.node_order.stale:  # before the next snapshot, there is no order to compare
-        names = [nodes.names[slot] for slot in nodes.order.tolist()]
+        names = [nodes.names[slot] for slot in nodes.frozen_order.tolist()]
         yield from _differ("order", "the cluster", sorted(known), sorted(names))
     yield from _differ("zones", "the cluster", len(known), len(nodes))
     for name, node in known.items():
@@ -112,6 +113,28 @@ def _nodes(cluster: Cluster) -> Iterator[Drift]:
         yield from _differ("images", name, listed, set(nodes.image_states.names_on(slot)))
         for image in listed:
             yield from _differ(f"image {image}", name, True, slot in nodes.image_states.holders(image))
+
+
+def _free_slots(cluster: Cluster) -> Iterator[Drift]:
+    """A slot that is nobody's is empty in every column."""
+    nodes = cluster.nodes
+    free = sorted(set(range(nodes.capacity)) - set(nodes.slot.values()))
+    columns = {
+        "books": nodes.books,
+        "allocatable": nodes.allocatable,
+        "allowed_pods": nodes.allowed_pods,
+        "unschedulable": nodes.unschedulable,
+        "images": nodes.frozen_images + 1,
+        **{f"label {column.key}": column.ids + 1 for column in nodes.label_columns.all()},
+    }
+    for name, column in columns.items():
+        dirty = [slot for slot in free if column[slot].any()]
+        yield from _differ(name, "free slots", [], dirty)
+    for slot in free:
+        yield from _differ("taints", f"free slot {slot}", (), _value(nodes.taint_classes, nodes.taints, slot))
+        yield from _differ(
+            "ports", f"free slot {slot}", frozenset(), _value(nodes.port_classes, nodes.ports, slot)
+        )
 
 
 def _books(cluster: Cluster, placed: Mapping[str, list[Pod]]) -> Iterator[Drift]:

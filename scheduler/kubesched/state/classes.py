@@ -16,7 +16,6 @@ class ClassTable(Generic[T]):
     """Numbers values by content and counts their uses.
 
     A number is free for another value once nobody uses it.
-
     `version` grows whenever a number begins or ceases to mean something: answers kept per number are good for
     one version. A what-if that needs a number for a value that no node has takes a loose one: it is valid
     until the next `sweep`, which the writer calls before it changes anything.

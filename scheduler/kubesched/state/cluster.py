@@ -79,7 +79,8 @@ class Cluster:
     def apply(self, event: WatchEvent) -> Happened:
         """Take over one event of a watch and say what happened, as upstream's event handlers would.
 
-        Pods must be assigned to a node; pods that ran to their end count as deleted.
+        Pods must be assigned to a node; pods that ran to their end count as deleted. Raises ValueError, and
+        changes nothing, for a pod without a node and for amounts that cannot be read.
         """
         self._begin()
         obj = event.object
@@ -98,6 +99,7 @@ class Cluster:
         """
         if pod.uid in self.pods.by_uid:
             raise ValueError(f"pod {pod.key} ({pod.uid}) is in the state already, so it cannot be assumed")
+        _work_out(pod)
         self._begin()
         placed = pod.assigned_to(node_name)
         self.pods.add(placed, self.nodes.open(node_name))
@@ -105,9 +107,9 @@ class Cluster:
         return placed
 
     def forget(self, uid: str) -> None:
-        """Undo `assume`.
+        """Undo `assume`; nothing happens if the pod is gone.
 
-        Nothing happens if the pod is gone. Raises ValueError for a pod that the API has on a node.
+        Raises ValueError for a pod that the API has on a node.
         """
         pod = self.pods.by_uid.get(uid)
         if pod is None:
@@ -116,13 +118,6 @@ class Cluster:
             raise ValueError(f"pod {pod.key} ({uid}) was not assumed, so it cannot be forgotten")
         self._begin()
         self._take_off(uid)
-
-    def snapshot(self) -> None:
-        """Mark the beginning of a scheduling cycle.
-
-        The order of nodes and their view of images are fixed from here.
-        """
-        self.nodes.snapshot()
 
     # Checking
 
@@ -151,16 +146,16 @@ class Cluster:
         """Add a pod, confirm an assumed one, or update one that is known."""
         if not pod.node_name:
             raise ValueError(f"pod {pod.key} is not assigned to a node: it belongs to the queue")
-        known = self.pods.by_uid.get(pod.uid)
-        if known is None:
-            known = self.pods.by_key.get(pod.key)
+        known = self.pods.by_uid.get(pod.uid) or self.pods.by_key.get(pod.key)
+        if known is not None and known.uid == pod.uid:
+            pod.adopt(known)
+        _work_out(pod)
         if known is None:
             self._place(pod)
             return [ClusterEvent(Resource.AssignedPod, ActionType.Add, new=pod)]
         confirmed = known.uid in self._assumed
         if known.uid == pod.uid and known.node_name == pod.node_name:
             self._assumed.discard(pod.uid)
-            pod.adopt(known)
             self.pods.update(pod)
         else:
             self._take_off(known.uid)
@@ -193,6 +188,7 @@ class Cluster:
 
     def _put_node(self, node: Node) -> Happened:
         """Add or update a node."""
+        _work_out(node)
         nodes = self._objects.setdefault("Node", {})
         old = nodes.get(node.name)
         nodes[node.name] = node
@@ -247,6 +243,17 @@ class Cluster:
             "taints": [str(taint) for taint in columns.taint_class(int(columns.taints[slot]))],
             "pods": [pod.key for pod in self.pods.on_node(slot)],
         }
+
+
+def _work_out(obj: Pod | Node) -> None:
+    """Work out all amounts of a pod or node, so that unreadable ones are refused before anything changes."""
+    try:
+        if isinstance(obj, Pod):
+            obj.requests, obj.nonzero_requests, obj.host_ports  # noqa: B018 - the object keeps them
+        else:
+            obj.allocatable  # noqa: B018 - the object keeps it
+    except ValueError as error:
+        raise ValueError(f"{obj!r}: {error}") from error
 
 
 def _named(resources: Iterable[str], amounts: Iterable[int]) -> dict[str, int]:

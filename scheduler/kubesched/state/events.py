@@ -94,10 +94,7 @@ class ClusterEvent:
 
     @property
     def title(self) -> str:
-        """The event's name in logs and metrics, such as `AssignedPodDelete`.
-
-        Empty action for unnamed compositions.
-        """
+        """The event's name in logs and metrics, such as `AssignedPodDelete`; compositions have none."""
         return self.label or f"{self.resource.value}{_TITLES.get(self.action, '')}"
 
     def __str__(self) -> str:
@@ -155,10 +152,7 @@ class WatchEvent(NamedTuple):
 
 
 def pod_changes(old: Pod, new: Pod) -> list[ClusterEvent]:
-    """Name what an update changed about a pod.
-
-    The unspecific `Update` where it is nothing that has a name.
-    """
+    """Name what an update changed about a pod; a plain `Update` where it is nothing that has a name."""
     resource = Resource.AssignedPod if new.node_name else Resource.UnschedulablePod
     actions = []
     if old.labels != new.labels:
@@ -179,7 +173,7 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
     actions = []
     if old.unschedulable and not new.unschedulable:
         actions.append(ActionType.UpdateNodeTaint)
-    if _exact(old.status.allocatable) != _exact(new.status.allocatable):
+    if not _same_amounts(old.status.allocatable, new.status.allocatable):
         actions.append(ActionType.UpdateNodeAllocatable)
     if old.labels != new.labels:
         actions.append(ActionType.UpdateNodeLabel)
@@ -212,6 +206,8 @@ def _conditions(node: Node) -> dict[str, str]:
     return {condition.type: condition.status for condition in node.status.conditions}
 
 
-def _exact(listed: Quantities) -> dict[str, int]:
+def _same_amounts(one: Quantities, other: Quantities) -> bool:
     """Compare quantities by amount, not by notation."""
-    return {name: nanos(text) for name, text in listed.items()}
+    if one == other:
+        return True
+    return one.keys() == other.keys() and all(nanos(one[name]) == nanos(other[name]) for name in one)

@@ -66,8 +66,6 @@ class Images:
         for name in before.keys() - sizes.keys():
             self._leave(slot, name)
         self._on[slot] = {name: self._join(slot, name, size) for name, size in sizes.items()}
-        if before.keys() != sizes.keys():
-            self._frozen_at.pop(slot, None)
 
     def remove(self, slot: int) -> None:
         """Forget what a node had."""
@@ -76,10 +74,7 @@ class Images:
         self._frozen_at.pop(slot, None)
 
     def freeze(self, slot: int, current: int) -> int:
-        """Give the class of what a snapshot taken now sees on the node, in place of its current class (-1.
-
-        None).
-        """
+        """Give the class of what a snapshot taken now sees on a node, in place of its current one (or -1)."""
         if self._frozen_at.get(slot) == self._version and current >= 0:
             return current
         self._frozen_at[slot] = self._version

@@ -50,7 +50,7 @@ class NodeColumns:
         self.image_states = Images()
         self.label_columns = LabelColumns()
         self.node_order = NodeOrder()
-        self._slots_in_order: I32 = np.zeros(0, np.int32)
+        self.frozen_order: I32 = np.zeros(0, np.int32)
         self._used_ports: dict[int, dict[HostPort, int]] = {}
         self._free: list[int] = []
         self._changed: set[int] = set()
@@ -102,7 +102,7 @@ class NodeColumns:
         Reading it, or `images`, takes the snapshot that is due.
         """
         self.snapshot()
-        return self._slots_in_order
+        return self.frozen_order
 
     @property
     def images(self) -> I32:
@@ -143,10 +143,7 @@ class NodeColumns:
         return index
 
     def amounts(self, pod: Pod) -> tuple[int, ...]:
-        """What a pod adds to a node's books.
-
-        One pod, milli cpu and bytes with defaults, then one per resource.
-        """
+        """What a pod adds to a node's books: 1, milli cpu and bytes with defaults, then one per resource."""
         requests = [0] * len(self.resources)
         for name, amount in pod.requests.items():
             index = self._resource_ids.get(name)
@@ -179,30 +176,28 @@ class NodeColumns:
     # Writing
 
     def snapshot(self) -> None:
-        """Fix what upstream fixes when a scheduling cycle begins.
-
-        The order of nodes, and how each sees images.
-        """
+        """Fix what upstream fixes when a cycle begins: the order of nodes, and how each sees images."""
         if self._changed:
             for slot in self._changed:
                 if self.objects[slot] is not None:
                     self.frozen_images[slot] = self.image_states.freeze(slot, int(self.frozen_images[slot]))
             self._changed.clear()
         if self.node_order.stale:
-            self._slots_in_order = np.array(
-                [self.slot[name] for name in self.node_order.snapshot()], np.int32
-            )
+            self.frozen_order = np.array([self.slot[name] for name in self.node_order.snapshot()], np.int32)
 
     def put(self, node: Node) -> int:
         """Add a node, or replace what is known of it; give its slot."""
         name = node.name
         slot = self.open(name)
+        old = self.objects[slot]
         self.objects[slot] = node
         self.node_order.put(name, node.zone)
-        self._write_allocatable(slot, node.allocatable)
+        if old is None or old.status.allocatable != node.status.allocatable:
+            self._write_allocatable(slot, node.allocatable)
+        if old is None or old.labels != node.labels:
+            self.label_columns.put(slot, node.labels)
         self.unschedulable[slot] = node.unschedulable
         self.taints[slot] = self.taint_classes.exchange(int(self.taints[slot]), node.taints)
-        self.label_columns.put(slot, node.labels)
         self.image_states.put(slot, node.status.images)
         self.touch(slot)
         return slot
@@ -244,7 +239,6 @@ class NodeColumns:
         if self.objects[slot] is None and self.books[slot, COUNT] == 0:
             del self.slot[self.names[slot]]
             self.names[slot] = ""
-            self._changed.discard(slot)
             self._free.append(slot)
 
     def charge(self, slot: int, amounts: I64, ports: Sequence[HostPort], sign: int) -> None:

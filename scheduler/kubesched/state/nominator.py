@@ -1,6 +1,4 @@
-"""Pods that are nominated to a node but not placed yet.
-
-Preemption made room there, and others must leave it alone.
+"""Pods that are nominated to a node but not placed yet: room was made there, which others must leave alone.
 
 Follows upstream `backend/queue/nominator.go`. It is told by the scheduling cycle before the API is, so its
 word may differ from `status.nominatedNodeName`.
@@ -35,9 +33,7 @@ class Nominator:
         return (pod for pods in self._on.values() for pod in pods.values())
 
     def add(self, pod: Pod, node_name: str = "") -> None:
-        """Nominate a pod to a node.
-
-        Without one, to what its own status says, and to nothing if that is empty.
+        """Nominate a pod to a node; without one, to what its status says, or to nothing if that is empty.
 
         An earlier nomination of the pod ends. A pod that is bound to a node already is not nominated.
         """

@@ -1,6 +1,4 @@
-"""Pods that hold a place on a node.
-
-Assigned ones, and assumed ones that the API does not show as assigned yet.
+"""Pods that hold a place on a node: assigned ones, and assumed ones that the API does not show there yet.
 
 Follows upstream `framework/types.go` (NodeInfo.Pods, of which removal moves the last pod into the gap) and
 `backend/cache/cache.go`.
@@ -23,10 +21,7 @@ _NO_PODS: tuple[Pod, ...] = ()
 
 
 class PodColumns:
-    """The pods, and what is counted of them.
-
-    Everybody reads; only `Cluster` writes, by `add` and `remove`.
-    """
+    """The pods, and what is counted of them. Everybody reads; only `Cluster` writes."""
 
     def __init__(self, nodes: NodeColumns) -> None:
         self.by_uid: dict[str, Pod] = {}
@@ -54,10 +49,7 @@ class PodColumns:
         return iter(self.by_uid.values())
 
     def on_node(self, slot: int) -> Sequence[Pod]:
-        """The pods on a slot, in upstream's order.
-
-        Arrival, the last one moving into the gap that a removal leaves.
-        """
+        """The pods on a slot, as upstream orders them: by arrival, the last one filling a gap."""
         return self._on.get(slot, _NO_PODS)
 
     def slot_of(self, uid: str) -> int | None:
@@ -127,9 +119,7 @@ class PodColumns:
         return pod
 
     def update(self, pod: Pod) -> None:
-        """Put a new version of a pod in place of the old one, on the same slot.
-
-        Touch only the books that change.
+        """Put a new version of a pod in place of the old one, touching only the books that change.
 
         As upstream, which removes and adds, the pod becomes the last one on its node.
         """

@@ -60,11 +60,12 @@ Conjunction = tuple[SelectorClass, ...]
 """Pods that match every one of these."""
 
 
-class LabelClass:
-    """All pods of one namespace with the same labels.
+_Place = tuple[str | None, tuple[str, str] | None]
+"""A namespace (None: any) and a label pair (None: any)."""
 
-    How many are on each slot, and how many of these terminate.
-    """
+
+class LabelClass:
+    """All pods of one namespace with the same labels: how many per slot, and how many of them terminate."""
 
     __slots__ = ("all", "labels", "leaving", "namespace", "rows")
 
@@ -77,10 +78,7 @@ class LabelClass:
 
 
 class SelectorCounts:
-    """The counts.
-
-    One row per selector class (all pods, and pods that do not terminate), one column per slot.
-    """
+    """The counts, one row per selector class and one column per slot: of all pods, and of live ones."""
 
     def __init__(
         self, capacity: Callable[[], int], namespace_labels: Callable[[str], Mapping[str, str] | None]
@@ -90,6 +88,7 @@ class SelectorCounts:
         self._classes: dict[tuple[str, frozenset[tuple[str, str]]], LabelClass] = {}
         self._by_namespace: dict[str, set[LabelClass]] = {}
         self._rows: dict[Conjunction, int] = {}
+        self._filed: dict[_Place, dict[Conjunction, int]] = {}
         self._free: list[int] = []
         self._all: I32 = np.zeros((0, capacity()), np.int32)
         self._live: I32 = np.zeros((0, capacity()), np.int32)
@@ -164,7 +163,9 @@ class SelectorCounts:
         """Begin a label class and match all selector classes against it."""
         known = LabelClass(namespace, labels)
         namespace_labels = self._namespace_labels(namespace)
-        known.rows = [row for wanted, row in self._rows.items() if _matches(wanted, known, namespace_labels)]
+        known.rows = [
+            row for wanted, row in self._filed_for(known) if _matches(wanted, known, namespace_labels)
+        ]
         self._by_namespace.setdefault(namespace, set()).add(known)
         return known
 
@@ -175,11 +176,23 @@ class SelectorCounts:
         if not self._free:
             self._more_rows()
         row = self._free.pop()
+        for place in _places(wanted):
+            self._filed.setdefault(place, {})[wanted] = row
         for known in self._candidates(wanted):
             if _matches(wanted, known, self._namespace_labels(known.namespace)):
                 known.rows.append(row)
                 self._enter(known, row, 1)
         return row
+
+    def _filed_for(self, known: LabelClass) -> Iterable[tuple[Conjunction, int]]:
+        """The selector classes that may match a label class, and their rows."""
+        found: dict[Conjunction, int] = {}
+        for namespace in (known.namespace, None):
+            for anchor in (None, *known.labels.items()):
+                filed = self._filed.get((namespace, anchor))
+                if filed:
+                    found.update(filed)
+        return found.items()
 
     def _candidates(self, wanted: Conjunction) -> Iterable[LabelClass]:
         """The label classes that may match: those of the named namespaces, where only names decide."""
@@ -191,6 +204,11 @@ class SelectorCounts:
     def _forget(self, wanted: Conjunction) -> None:
         """Stop counting a selector class."""
         row = self._rows.pop(wanted)
+        for place in _places(wanted):
+            filed = self._filed[place]
+            del filed[wanted]
+            if not filed:
+                del self._filed[place]
         for known in self._classes.values():
             if row in known.rows:
                 known.rows.remove(row)
@@ -217,6 +235,14 @@ class SelectorCounts:
         missing = np.zeros((len(self._all), self._capacity() - self._all.shape[1]), np.int32)
         self._all = np.concatenate([self._all, missing], axis=1)
         self._live = np.concatenate([self._live, missing], axis=1)
+
+
+def _places(wanted: Conjunction) -> list[_Place]:
+    """Where a selector class is filed: by the namespaces it names, or none, and a pair that matches carry."""
+    first = wanted[0]
+    anchor = first.selector.anchor
+    named: list[_Place] = [(namespace, anchor) for namespace in first.namespaces]
+    return named if first.namespace_selector.nothing else [*named, (None, anchor)]
 
 
 def _matches(wanted: Conjunction, known: LabelClass, namespace_labels: Mapping[str, str] | None) -> bool:

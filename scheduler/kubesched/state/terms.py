@@ -44,10 +44,7 @@ class Term:
 
 
 def pod_terms(pod: Pod) -> tuple[Term, ...]:
-    """Read all affinity terms of a pod.
-
-    A list with an unreadable term counts as empty, as upstream's does.
-    """
+    """Read all affinity terms of a pod; a list with an unreadable term counts as empty, as upstream."""
     affinity = pod.spec.affinity
     if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
         return ()
@@ -79,9 +76,7 @@ def _readable(pod: Pod, kind: TermKind, terms: Iterable[tuple[PodAffinityTerm, i
 
 
 def selected_pods(pod: Pod, term: PodAffinityTerm) -> SelectorClass:
-    """Say which pods a term of this pod selects.
-
-    Without any namespaces given, those of the pod's own namespace.
+    """Say which pods a term of this pod selects: without namespaces given, those of the pod's own.
 
     Raises ValueError for an invalid selector.
     """

@@ -56,23 +56,17 @@ class View:
 
     @property
     def requested(self) -> I64:
-        """What the pods on each world's node take.
-
-        I64[K, R], columns as `nodes.resources`. Not to be written.
-        """
+        """What the pods on each world's node take: I64[K, R], columns as `nodes.resources`; read only."""
         return self._books()[:, REQUESTED]
 
     @property
     def nonzero(self) -> I64:
-        """What they take with defaults for scoring.
-
-        I64[K, 2], milli cpu and memory bytes. Not to be written.
-        """
+        """What they take with defaults for scoring: I64[K, 2], milli cpu and memory bytes; read only."""
         return self._books()[:, NONZERO]
 
     @property
     def pod_count(self) -> I64:
-        """How many pods are on each world's node: I64[K]. Not to be written."""
+        """How many pods are on each world's node: I64[K]; read only."""
         return self._books()[:, COUNT]
 
     def ports(self) -> I32:

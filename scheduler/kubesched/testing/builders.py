@@ -28,6 +28,7 @@ from kubesched.api.labels import LabelSelector
 from kubesched.api.node import ContainerImage, Node, NodeCondition, NodeStatus
 from kubesched.api.pod import Pod, PodSchedulingGate, PodSpec, PodStatus
 from kubesched.api.taints import NO_SCHEDULE, Taint, Toleration
+from kubesched.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubesched.api.workloads import Namespace
 from kubesched.clock import VirtualClock
 from kubesched.state.cluster import Cluster
@@ -124,6 +125,15 @@ class BuiltPod(Pod, _Built, frozen=True):
         taken = ContainerPort(container_port=port, host_port=port, protocol=protocol, host_ip=ip)
         return self._spec(containers=(replace(first, ports=(*first.ports, taken)), *others))
 
+    def volume(self, volume: Volume) -> Self:
+        """Add a volume."""
+        return self._spec(volumes=(*self.spec.volumes, volume))
+
+    def claim(self, name: str) -> Self:
+        """Add the volume of a claim."""
+        source = PersistentVolumeClaimVolumeSource(claim_name=name)
+        return self.volume(Volume(name=name, persistent_volume_claim=source))
+
     def on(self, node_name: str) -> Self:
         """Be bound to a node."""
         return self._spec(node_name=node_name)
@@ -166,10 +176,7 @@ class BuiltPod(Pod, _Built, frozen=True):
     def near(
         self, labels: dict[str, str], topology_key: str = ZONE, *, weight: int = 0, **term: object
     ) -> Self:
-        """Require, or with a weight prefer, to be where such pods are.
-
-        `term` sets more fields of the term.
-        """
+        """Require, or with a weight prefer, to be where such pods are; `term` sets more of its fields."""
         return self._affine(
             pod_affinity=_with(self._affinity().pod_affinity, labels, topology_key, weight, term)
         )
@@ -177,10 +184,7 @@ class BuiltPod(Pod, _Built, frozen=True):
     def away_from(
         self, labels: dict[str, str], topology_key: str = HOSTNAME, *, weight: int = 0, **term: object
     ) -> Self:
-        """Require, or with a weight prefer, not to be where such pods are.
-
-        `term` sets more fields of the term.
-        """
+        """Require, or with a weight prefer, not to be where such pods are; `term` sets more of its fields."""
         changed = _with(self._affinity().pod_anti_affinity, labels, topology_key, weight, term)
         return self._affine(pod_anti_affinity=changed)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kubesched.api.base import Object
 from kubesched.api.objects import Pod
 from kubesched.testing.builders import BuiltPod, namespace, node, pod
+from kubesched.testing.storage import claim, csi_node, storage_class, volume
 
 MIB = 1024 * 1024
 
@@ -29,6 +30,7 @@ def scenarios() -> Iterator[Scenario]:
         pod("guest-web").label("app", "web").cpu("1").host_port(80),
         pod("guest-db").label("app", "db").memory("1Gi").away_from({"app": "web"}),
         pod("guest-other", "other").label("app", "web").gpu(1),
+        pod("guest-exclusive").claim("exclusive").claim("bound"),
     )
     for name, incoming in _incoming():
         yield Scenario(name, state, incoming, guests)
@@ -50,8 +52,25 @@ def _state() -> tuple[Object, ...]:
         pod("old").label("app", "web").on("n1").terminating(),
         pod("fan").label("app", "fan").on("n4").near({"app": "db"}, weight=10),
         pod("far", "other").label("app", "web").on("n4").cpu("1"),
+        pod("user").claim("exclusive").on("n2"),
     )
-    return (namespace("default", team="a"), namespace("other", team="b"), *nodes, *pods)
+    namespaces = (namespace("default", team="a"), namespace("other", team="b"))
+    return (*namespaces, *nodes, *pods, *_storage())
+
+
+def _storage() -> tuple[Object, ...]:
+    zone = "topology.kubernetes.io/zone"
+    return (
+        storage_class("standard", zones=("a", "c")),
+        claim("bound", bound_to="in-b"),
+        claim("exclusive", bound_to="anywhere", mode="ReadWriteOncePod"),
+        claim("waiting", size="5Gi"),
+        volume("in-b", zone="b", labels={zone: "b"}, claimed_by="bound"),
+        volume("anywhere", claimed_by="exclusive"),
+        volume("free", zone="c", size="10Gi"),
+        csi_node("n0", 1),
+        csi_node("n2", 1),
+    )
 
 
 def _incoming() -> Iterator[tuple[str, BuiltPod]]:
@@ -70,5 +89,9 @@ def _incoming() -> Iterator[tuple[str, BuiltPod]]:
     yield "a pod near another", plain.near({"app": "db"}).near({"app": "web"}, weight=7)
     yield "a pod away from another", plain.away_from({"app": "web"}).away_from({"app": "db"}, weight=3)
     yield "a pod with images", plain.image("web:1").container(image="web")
+    yield "a pod with a bound claim", plain.claim("bound")
+    yield "a pod with a claim that waits for it", plain.claim("waiting")
+    yield "a pod with a claim that is in use", plain.claim("exclusive")
+    yield "a pod with a claim that is not there", plain.claim("missing")
     yield "a pod with gates", plain.gate("wait")
     yield "a pod of high priority", plain.cpu("31").with_priority(1000)

@@ -55,7 +55,9 @@ class FakeApi:
     # StatusPatches
 
     def submit(self, pod, condition, nominated=None) -> None:
-        self.patched.append((pod.name, condition.reason, condition.message, nominated))
+        self.patched.append(
+            (pod.name, condition and condition.reason, condition and condition.message, nominated)
+        )
 
     async def idle(self) -> None:
         return None

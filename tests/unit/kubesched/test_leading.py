@@ -13,6 +13,7 @@ from kubesched.client.kubeconfig import Endpoint
 from kubesched.client.lanes import Lanes
 from kubesched.client.rest import RestClient
 from kubesched.client.tokens import StaticToken
+from kubesched.clock import SystemClock
 from kubesched.config.types import LeaderElection
 from kubesched.leaderelection import ConflictError, Lease, LeaseError, NotFoundError
 from kubesched.leading import Leading, LeaseRequests
@@ -69,31 +70,32 @@ async def test_failures_are_told_apart(reply, error):
 
 
 async def test_becoming_the_leader_is_an_event_on_the_lease():
-    async with client() as (server, rest, lanes, clock):
+    """In real time: the election gives every request a limit by its clock."""
+    async with client() as (server, rest, lanes, _):
         leading = Leading(
-            LeaderElection(), rest, lanes, clock=clock, rng=Random(1), component="default-scheduler"
+            LeaderElection(), rest, lanes, clock=SystemClock(), rng=Random(1), component="default-scheduler"
         )
+        stored = {**STORED, "metadata": {**STORED["metadata"], "namespace": "kube-system"}}
         server.lists.append(answer(404, status(404, "NotFound")))
-        server.writes.append(
-            answer(201, {**STORED, "metadata": {**STORED["metadata"], "namespace": "kube-system"}})
-        )
-        server.writes.append(answer(201, b"{}"))
-        leads = asyncio.Event()
+        server.writes.extend([answer(201, stored)] * 4)
+        said = asyncio.Event()
 
         async def lead() -> None:
-            leads.set()
+            while not any(request.path.endswith("/events") for request in server.requests):
+                server.arrived.clear()
+                await server.arrived.wait()
+            said.set()
 
-        server.writes.append(answer(200, STORED))
-        await leading.elector.run(lead)
-        assert leads.is_set()
-        events = [r for r in server.requests if r.path.endswith("/events")]
-        assert events[0].path == "/api/v1/namespaces/kube-system/events"
-        body = events[0].json
-        assert body["message"] == f"{leading.identity} became leader"
-        assert (body["reason"], body["type"]) == ("LeaderElection", "Normal")
-        assert body["involvedObject"]["kind"] == "Lease"
-        assert body["source"] == {"component": "default-scheduler"}
+        async with asyncio.timeout(10):
+            await leading.elector.run(lead)
+        event = next(request for request in server.requests if request.path.endswith("/events"))
+        assert event.path == "/api/v1/namespaces/kube-system/events"
+        assert event.json["message"] == f"{leading.identity} became leader"
+        assert (event.json["reason"], event.json["type"]) == ("LeaderElection", "Normal")
+        assert event.json["involvedObject"]["kind"] == "Lease"
+        assert event.json["source"] == {"component": "default-scheduler"}
         assert leading.health() is None
+        assert said.is_set()
 
 
 def test_two_processes_on_one_machine_are_two_candidates():

@@ -50,9 +50,7 @@ class World:
         self.late = late or Late()
         gates = FeatureGates()
         known = registry()
-        everything = Registry(
-            {**known.factories, "Late": lambda _a, _h: self.late}, known.not_built, known.pending
-        )
+        everything = Registry({**known.factories, "Late": lambda _a, _h: self.late}, known.not_built)
         profile = default_configuration(gates).profiles[0]
         from msgspec.structs import replace
 

@@ -199,9 +199,7 @@ class Raises:
 def with_plugin(plugin) -> dict:
     """Options of a scheduler whose default profile has one plugin more, before all others at Bind."""
     ours, config = registry(), default_configuration()
-    plugins = Registry(
-        {**ours.factories, plugin.name: lambda _args, _handle: plugin}, ours.not_built, ours.pending
-    )
+    plugins = Registry({**ours.factories, plugin.name: lambda _args, _handle: plugin}, ours.not_built)
     profile = config.profiles[0]
     multi = profile.plugins.multi_point
     more = PluginSet(enabled=(Plugin(name=plugin.name), *multi.enabled), disabled=multi.disabled)
@@ -338,6 +336,16 @@ async def test_attempts_are_counted_by_result():
         )
 
 
+async def test_events_are_observed_by_name():
+    async with running() as it:
+        it.put(node("n"), pod("a"))
+        await it.settle()
+        it.put(pod("a").on("n").version("2"))
+        await it.settle()
+        for event in ("NodeAdd", "UnschedulablePodAdd", "AssignedPodAdd"):
+            assert it.metric("scheduler_event_handling_duration_seconds_count", event=event) == 1
+
+
 async def test_gauges_are_read_off_the_state():
     async with running() as it:
         it.metrics.watch(lambda: it.core)
@@ -376,3 +384,40 @@ async def test_a_pod_whose_deletion_tells_of_a_binding_we_missed_is_gone_everywh
         await it.settle()
         assert it.core.queue.where(waiting.uid) is None
         assert waiting.uid not in it.core.cluster.pods.by_uid
+
+
+async def test_preemption_displaces_lower_nominations_and_waits_for_its_victims():
+    """The lower pod loses its nomination; the preemptor is bound once the victim has left."""
+    async with running() as it:
+        victim = pod("victim").cpu("2").on("n")
+        it.put(node("n").cpu("2"), victim)
+        it.put(pod("lower").cpu("2").with_priority(5).gate("hold").nominated_to("n"))
+        await it.settle()
+        it.put(pod("high").cpu("2").with_priority(10))
+        await it.settle()
+        assert it.api.evicted == ["victim"]
+        assert ("lower", None, None, "") in it.api.patched
+        it.gone(victim)
+        await it.pass_time(2)
+        assert it.api.bound == [("high", "n")]
+        assert not it.core.profiles["default-scheduler"].preemptors.holds(pod("high"), it.core.cluster)
+
+
+async def test_a_preemptor_is_held_back_while_its_victims_are_asked():
+    """Another attempt would only find the victims that are about to leave."""
+    async with running() as it:
+        asked = asyncio.Event()
+        it.api.delete, delete = (lambda victim: _after(asked, delete, victim)), it.api.delete
+        it.put(node("n").cpu("2"), pod("victim").cpu("2").on("n"), pod("high").cpu("2").with_priority(10))
+        await it.settle()
+        high = pod("high").cpu("2").with_priority(10)
+        it.core.queue.activate([high])
+        assert it.core.queue.where(high.uid) is Place.GATED
+        asked.set()
+        await it.settle()
+        assert it.core.queue.where(high.uid) is not Place.GATED
+
+
+async def _after(event, work, *args):
+    await event.wait()
+    await work(*args)

@@ -60,7 +60,7 @@ def preferred(pod: Pod) -> tuple[IncomingTerm, ...]:
 
 
 def concerns(cluster: ClusterReader, pod: Pod, *kinds: TermKind) -> bool:
-    """Whether the pod has pod affinity of its own, or pods that are there have terms of those kinds about it."""
+    """Whether the pod has pod affinity of its own, or pods there have terms of those kinds about it."""
     if _affinity(pod) is not None or _anti_affinity(pod) is not None:
         return True
     return any(cluster.pods.terms_about(kind, pod) for kind in kinds)

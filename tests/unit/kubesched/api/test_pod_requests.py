@@ -301,3 +301,60 @@ def test_binding_keeps_what_was_derived() -> None:
     assert placed.node_name == "n"
     assert placed.requests is known
     assert small.node_name == ""
+
+
+def test_a_status_update_adopts_what_was_worked_out() -> None:
+    """Nothing that the pod asks for has changed, so nothing is worked out again."""
+    old = made(containers=[container(cpu="1")])
+    known = old.requests
+    new = made(containers=[container(cpu="1")], status={"phase": "Running"})
+    new.adopt(old)
+    assert new.requests is known
+
+
+@pytest.mark.parametrize(
+    ("spec", "status"),
+    [
+        pytest.param({"containers": [container(cpu="2")]}, {}, id="containers"),
+        pytest.param({"initContainers": [container(cpu="5")]}, {}, id="init containers"),
+        pytest.param({"overhead": {"cpu": "2"}}, {}, id="overhead"),
+        pytest.param({"resources": {"requests": {"cpu": "3"}}}, {}, id="the pod level"),
+        pytest.param({}, {"containerStatuses": [status_of("c", actuated={"cpu": "3"})]}, id="a resize"),
+        pytest.param(
+            {}, {"initContainerStatuses": [status_of("s", actuated={"cpu": "3"})]}, id="a sidecar's resize"
+        ),
+    ],
+)
+def test_an_update_that_asks_for_more_adopts_nothing(spec: dict[str, Any], status: dict[str, Any]) -> None:
+    """Any part that may change the sum."""
+    base = {"containers": [container(cpu="1")], "initContainers": [sidecar("s", cpu="1")]}
+    old, new = made(**base), made(status, **(base | spec))
+    before = old.requests
+    new.adopt(old)
+    assert new.requests != before
+
+
+def test_a_resize_on_the_pod_level_is_not_adopted() -> None:
+    """Neither what is in force nor what is allocated, nor that it turns out infeasible."""
+    level = {"requests": {"cpu": "2"}}
+    old = made(resources=level, status={"resources": {"requests": {"cpu": "1"}}})
+    infeasible = {"type": "PodResizePending", "reason": "Infeasible"}
+    for status, cpu in (
+        ({"resources": {"requests": {"cpu": "3"}}}, 3000),
+        ({"resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "4"}}, 4000),
+        ({"resources": {"requests": {"cpu": "1"}}, "conditions": [infeasible]}, 1000),
+    ):
+        assert old.requests == {"cpu": 2000}
+        new = made(status, resources=level)
+        new.adopt(old)
+        assert new.requests == {"cpu": cpu}
+
+
+def test_an_infeasible_resize_may_leave_a_default() -> None:
+    """What the spec names does not count then, so the container has no memory request in force."""
+    asked = [container(cpu="1", memory="1Mi")]
+    status = {
+        "containerStatuses": [status_of("c", actuated={"cpu": "1"})],
+        "conditions": [{"type": "PodResizePending", "reason": "Infeasible"}],
+    }
+    assert made(status, containers=asked).nonzero_requests == (1000, 200 * MI)

@@ -142,6 +142,16 @@ async def test_a_patch_that_is_refused_is_not_repeated():
         assert len(server.requests) == 1
 
 
+async def test_a_pod_recreated_under_its_name_is_a_conflict():
+    """The server calls another UID an invalid change of metadata."""
+    message = 'Pod "p" is invalid: metadata.uid: Invalid value: "u": field is immutable'
+    async with writer() as (server, pods, _):
+        server.writes.append(answer(422, status(422, "Invalid", message)))
+        with pytest.raises(ApiError) as refused:
+            await pods.patch_status(POD, unscheduled("Unschedulable", "m"))
+        assert refused.value.conflict
+
+
 async def test_a_deletion_is_of_that_very_pod():
     async with writer() as (server, pods, _):
         server.writes.append(answer(200, b"{}"))

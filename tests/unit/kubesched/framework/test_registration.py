@@ -210,12 +210,6 @@ def test_profiles_that_cannot_work(plugins, text):
         built(registry, **plugins)
 
 
-def test_default_plugins_that_are_not_built_are_left_out():
-    """The default profile consists of what exists."""
-    registry = Registry(FAKES, not_built=frozenset({"Later"}), pending=frozenset({"Later"}))
-    assert built(registry, multi_point=enabled("A", "Later", *BASE)).listed["filter"] == ["A"]
-
-
 def test_names_are_unique_across_packages():
     """A plugin of another package cannot replace one that exists."""
     with pytest.raises(ValueError, match="a plugin named A already exists"):

@@ -30,6 +30,19 @@ async def test_finished_work_releases_the_lease() -> None:
     assert replica.heard[-2:] == ["event me stopped leading", "stopped"]
 
 
+async def test_nothing_is_written_while_the_lease_is_given_back() -> None:
+    """The next leader may be there before the reply to the release."""
+    clock, store, replica = await a_leader()
+    replica.client.latency = 4.0
+    replica.finished.set()
+    await elapse(clock, 7)
+    assert store.holder == ""
+    assert not replica.task.done()
+    assert not replica.may_write
+    await elapse(clock, 1)
+    assert replica.task.result() is True
+
+
 async def test_released_lease_is_taken_within_one_poll() -> None:
     """4.4 s at most instead of a whole lease."""
     clock, store, replica = await a_leader()
@@ -54,6 +67,7 @@ async def test_cancelled_leader_finishes_its_work_before_it_releases() -> None:
     replica.task.cancel()
     await elapse(clock, 29.9)
     assert (store.holder, replica.working, replica.may_write) == ("me", True, True)
+    assert {holder for _, _, holder, _ in store.writes} == {"me"}
     await elapse(clock, 0.1)
     assert seen == [("me", True)]
     assert replica.task.cancelled()
@@ -134,7 +148,7 @@ async def test_release_reads_before_it_writes() -> None:
 
 
 @pytest.mark.parametrize("fault", ["get", "update", "hang"])
-async def test_failing_release_does_not_hold_up_the_end(fault: str) -> None:
+async def test_failing_release_does_not_hold_up_the_end(fault: str, caplog: pytest.LogCaptureFixture) -> None:
     """Ten seconds at most; the lease runs out by itself."""
     clock, store, replica = await a_leader()
     if fault == "hang":
@@ -145,6 +159,7 @@ async def test_failing_release_does_not_hold_up_the_end(fault: str) -> None:
     await elapse(clock, 10)
     assert replica.task.result() is True
     assert store.holder == "me"
+    assert "Failed to release lease" in caplog.text
 
 
 async def test_leader_that_cannot_renew_still_tries_to_release() -> None:

@@ -50,12 +50,16 @@ async def test_deleted_lease_is_made_anew() -> None:
     assert replica.working
 
 
-async def test_lease_emptied_by_hand_is_taken_back() -> None:
+@pytest.mark.parametrize("before", [0, 3], ids=["first term", "a later term"])
+async def test_lease_emptied_by_hand_is_taken_back(before: int) -> None:
     """Nobody has led meanwhile, so the leader goes on, in a new term."""
-    clock, store, replica = await a_leader()
-    store.edit(spec("", seconds=1, transitions=0))
+    clock = VirtualClock()
+    store = Store(clock, spec("me", transitions=before))
+    replica = Replica(store, "me").start()
+    await elapse(clock, 5)
+    store.edit(spec("", seconds=1, transitions=before))
     await elapse(clock, 2)
-    assert (store.holder, store.spec.lease_transitions) == ("me", 1)
+    assert (store.holder, store.spec.lease_transitions) == ("me", before + 1)
     await elapse(clock, 10)
     assert replica.working
 
@@ -123,6 +127,27 @@ async def test_leader_tries_every_retry_period_until_the_deadline() -> None:
     assert replica.may_write
 
 
+async def test_tries_begin_a_retry_period_apart_however_long_they_take() -> None:
+    """Each try takes 1 s of the 2."""
+    clock, _, replica = await a_leader()
+    replica.client.refuses = {"get", "update"}
+    replica.client.latency = 1.0  # a refusal comes half way
+    await elapse(clock, 11.9)
+    assert replica.client.requests == ["update", "get"] * 5
+
+
+async def test_last_try_is_cut_short_by_the_deadline() -> None:
+    """Slow failures: a try that began in time must not outlive the deadline."""
+    clock, _, replica = await a_leader()
+    replica.client.refuses = {"get", "update"}
+    replica.client.latency = 9.0  # 4.5 s each, two requests a try
+    await elapse(clock, 11.9)
+    assert replica.client.requests == ["update", "get", "update"]
+    assert replica.working
+    await elapse(clock, 0.2)
+    assert not replica.working
+
+
 async def test_k8s_65090_leader_on_a_hung_server_gives_up() -> None:
     """Requests that never end count as failures; the deadline cuts the last one short."""
     clock, _, replica = await a_leader()
@@ -165,6 +190,20 @@ async def test_lost_replies_are_survived() -> None:
     assert replica.working
     assert replica.may_write
     assert len(store.writes) > writes
+
+
+async def test_defect_in_a_request_is_not_taken_for_a_lost_lease() -> None:
+    """Only LeaseError is an answer; anything else ends the work and is passed on."""
+    clock, _, replica = await a_leader()
+
+    async def defect(_lease) -> None:
+        raise RuntimeError("a defect")
+
+    replica.client.update = defect
+    await elapse(clock, 2)
+    assert not replica.working
+    with pytest.raises(RuntimeError, match="a defect"):
+        await replica.task
 
 
 async def test_overdue_leader_is_seen_by_the_watchdog() -> None:

@@ -104,5 +104,6 @@ async def test_k8s_65090_hung_server_is_noticed() -> None:
     await elapse(clock, 4.9)
     assert not request.done()
     await elapse(clock, 0.1)
+    assert request.done()
     with pytest.raises(LeaseError, match="no answer within 5s"):
         await request

@@ -11,7 +11,7 @@ from kubesched.config.defaults import IN_TREE as KNOWN
 from kubesched.framework import Hint, Status, unschedulable
 from kubesched.framework.interface import ClusterEventWithHint
 from kubesched.framework.registration import RegistrationError
-from kubesched.plugins.registry import ALPHA, IN_TREE, PENDING
+from kubesched.plugins.registry import ALPHA, IN_TREE
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 from kubesched.testing import ConformanceError, check_plugin
 
@@ -24,7 +24,7 @@ def test_in_tree_plugin_keeps_to_the_contract(name):
 
 def test_registry_knows_every_plugin_of_the_reference():
     """Every plugin that a configuration may name is built, or known not to be."""
-    assert IN_TREE.keys() | PENDING | ALPHA == KNOWN
+    assert IN_TREE.keys() | ALPHA == KNOWN
 
 
 class QuietNodes:

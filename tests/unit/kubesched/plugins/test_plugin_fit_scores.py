@@ -209,7 +209,7 @@ FOO = (
     ],
 )
 def test_documented_bin_packing(machine_size, used, documented):
-    """The worked example of the documentation: it truncates on a scale of ten, kube-scheduler rounds on 100."""
+    """The documentation's worked example truncates on a scale of ten; kube-scheduler rounds on 100."""
     args = strategy("RequestedToCapacityRatio", FOO, [(0, 0), (100, 10)])
     world = World(FIT, machine("n", 8000, 1024, **machine_size), used.on("n"), args=args)
     incoming = asking("p", 2000, 256).request("example.com/foo", 2)

@@ -7,10 +7,9 @@ from plugin_world import World, reasons
 
 from kubesched.api.labels import LabelSelector, LabelSelectorRequirement
 from kubesched.config.args import InterPodAffinityArgs
-from kubesched.framework import SKIP, Hint
+from kubesched.framework import SKIP
 from kubesched.framework.status import Code
 from kubesched.plugins.registry import IN_TREE
-from kubesched.state.events import ActionType, Resource
 from kubesched.testing.builders import HOSTNAME, namespace, node, pod
 
 AFFINITY = IN_TREE["InterPodAffinity"]
@@ -341,97 +340,3 @@ def test_documented_redis_and_web_example():
         assert world.passing(made) == free
         world.cluster.apply(WatchEvent("ADDED", made.on(free[0])))
     assert world.passing(pod("another").label("app", "web-store").away_from({"app": "web-store"})) == []
-
-
-NEAR_WEB, FAR_FROM_WEB = pod("p").near(WEB), pod("p").away_from(WEB)
-
-
-@pytest.mark.parametrize(
-    ("waiting", "action", "old", "new", "expected"),
-    [
-        pytest.param(
-            NEAR_WEB, ActionType.Add, None, running("w", "n"), Hint.Queue, id="one to be near to came"
-        ),
-        pytest.param(
-            NEAR_WEB, ActionType.Add, None, running("d", "n", "db"), Hint.Skip, id="somebody else came"
-        ),
-        pytest.param(
-            NEAR_WEB,
-            ActionType.UpdatePodLabel,
-            running("d", "n", "db"),
-            running("d", "n"),
-            Hint.Queue,
-            id="one became the right one",
-        ),
-        pytest.param(
-            FAR_FROM_WEB,
-            ActionType.UpdatePodLabel,
-            running("w", "n"),
-            running("w", "n", "db"),
-            Hint.Queue,
-            id="one ceased to be the wrong one",
-        ),
-        pytest.param(
-            FAR_FROM_WEB, ActionType.Delete, running("w", "n"), None, Hint.Queue, id="the wrong one left"
-        ),
-        pytest.param(
-            FAR_FROM_WEB, ActionType.Delete, running("d", "n", "db"), None, Hint.Skip, id="another one left"
-        ),
-        pytest.param(
-            pod("p").label("app", "web"),
-            ActionType.Delete,
-            running("s", "n", "db").away_from(WEB),
-            None,
-            Hint.Queue,
-            id="one that minded left",
-        ),
-        pytest.param(
-            NEAR_WEB, ActionType.Add, None, pod("w").label("app", "web"), Hint.Skip, id="a pod without a node"
-        ),
-        pytest.param(
-            NEAR_WEB,
-            ActionType.UpdatePodLabel,
-            pod("p"),
-            pod("p").label("x"),
-            Hint.Queue,
-            id="the pod's own labels changed",
-        ),
-    ],
-)
-def test_pod_hints(waiting, action, old, new, expected):
-    """A pod event is worth an attempt when a term begins, or an aversion ceases, to hold."""
-    assert World(AFFINITY).hint(waiting, Resource.AssignedPod, action, old, new) is expected
-
-
-@pytest.mark.parametrize(
-    ("waiting", "old", "new", "expected"),
-    [
-        pytest.param(NEAR_WEB, None, node("n").in_zone("a"), Hint.Queue, id="a new node with the key"),
-        pytest.param(NEAR_WEB, None, node("n"), Hint.Skip, id="a new node without it"),
-        pytest.param(
-            NEAR_WEB, node("n").in_zone("a"), node("n").in_zone("b"), Hint.Queue, id="a node that moves"
-        ),
-        pytest.param(
-            NEAR_WEB, node("n").in_zone("a"), node("n").in_zone("a").label("x"), Hint.Skip, id="another label"
-        ),
-        pytest.param(FAR_FROM_WEB, None, node("n"), Hint.Queue, id="any new node has room away from others"),
-        pytest.param(
-            pod("p").away_from(WEB, "zone"),
-            node("n").label("zone", "a"),
-            node("n"),
-            Hint.Queue,
-            id="a node that leaves the domain",
-        ),
-        pytest.param(
-            pod("p").away_from(WEB, "zone"),
-            node("n"),
-            node("n").label("zone", "a"),
-            Hint.Skip,
-            id="a node that enters a domain",
-        ),
-    ],
-)
-def test_node_hints(waiting, old, new, expected):
-    """A node event is worth an attempt when a domain changes that a term names."""
-    action = ActionType.Add if old is None else ActionType.UpdateNodeLabel
-    assert World(AFFINITY).hint(waiting, Resource.Node, action, old, new) is expected

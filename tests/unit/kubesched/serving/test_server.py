@@ -17,6 +17,8 @@ from kubesched.serving.health import Health
 from kubesched.serving.reviews import Authenticator, Authorizer, ReviewError, User
 from kubesched.serving.server import Server
 
+OPEN = ["/healthz", "/livez", "/readyz"]
+
 
 class Authorizing(Authorizer):
     """Lets `alice` in and cannot answer for `mallory`."""
@@ -50,12 +52,12 @@ async def serving(tmp_path, certificate, health: Health | None = None):
     metrics.attempt("scheduled", "default-scheduler", 0.1)
     server = Server(
         Authenticating(None, None, clock, seconds=1),
-        Authorizing(None, None, clock, open_paths=["/healthz", "/livez", "/readyz"], allowed_seconds=1, refused_seconds=1),
+        Authorizing(None, None, clock, open_paths=OPEN, allowed_seconds=1, refused_seconds=1),
         state=health or Health(synced=True),
         registry=metrics.registry,
         configuration={"kind": "KubeSchedulerConfiguration"},
         version="v1.36.3",
-    )  # fmt: skip
+    )
     await server.start("127.0.0.1", 0, context, reuse_address=False, reuse_port=False)
     port = server._runner.addresses[0][1]
     trust = ssl.create_default_context(cadata=certificate[0].decode())

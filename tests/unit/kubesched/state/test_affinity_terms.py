@@ -88,6 +88,7 @@ def test_carriers_are_counted_per_node() -> None:
         state.apply(WatchEvent("DELETED", pod(name).with_uid(uid).on("a")))
     assert about(state, ANTI, incoming) == []
     assert list(state.pods.terms.all()) == []
+    assert not any(state.pods.terms._index.values())
 
 
 def test_only_terms_about_the_pod_are_given() -> None:

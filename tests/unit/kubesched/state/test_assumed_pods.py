@@ -112,6 +112,14 @@ def test_an_update_replaces_amounts_ports_labels_and_terms() -> None:
     assert state.audit() == []
 
 
+def test_the_same_sum_may_be_another_amount_for_scoring() -> None:
+    """Defaults go by container: one that named no cpu and now does counts less."""
+    state = cluster(node("a"), pod("p").cpu("1").container().on("a"))
+    assert state.nodes.nonzero[0, 0] == 1100
+    state.apply(WatchEvent("MODIFIED", pod("p").cpu("500m").container(cpu="500m").on("a")))
+    assert (state.nodes.requested[0, 0], state.nodes.nonzero[0, 0]) == (1000, 1000)
+
+
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_pod_that_ended_frees_its_place(phase: str) -> None:
     """It counts as deleted, and is not added."""
@@ -125,6 +133,23 @@ def test_a_pod_without_a_node_is_refused() -> None:
     """It belongs to the queue."""
     with pytest.raises(ValueError, match="default/p is not assigned to a node"):
         cluster(pod("p"))
+
+
+def test_unreadable_amounts_are_refused_whole() -> None:
+    """The error names the object; nothing of it is in the state, and what was known before still is."""
+    state = cluster(node("a"), pod("p").cpu("1").on("a"))
+    for bad in (
+        pod("p").cpu("a lot").on("a"),
+        pod("q").host_port(80).memory("??").on("b"),
+        node("a").gpu("many"),
+    ):
+        with pytest.raises(ValueError, match=rf"{bad.name}\): '.*' is not a quantity"):
+            state.apply(WatchEvent("MODIFIED", bad))
+    with pytest.raises(ValueError, match="is not a quantity"):
+        state.assume(pod("r").cpu("a lot"), "a")
+    assert list(state.nodes.slot) == ["a"]
+    assert state.nodes.requested[0, 0] == 1000
+    assert state.audit() == []
 
 
 def test_a_pod_may_come_before_its_node() -> None:

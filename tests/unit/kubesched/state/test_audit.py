@@ -27,7 +27,7 @@ def made() -> Cluster:
     state.pods.count(WEB)
     state.assume(pod("q").gpu(1), "a")
     state.nominated.add(pod("n"), "a")
-    state.snapshot()
+    state.nodes.snapshot()
     return state
 
 
@@ -75,6 +75,12 @@ def _book(column: int) -> Callable[[Cluster], None]:
         pytest.param(lambda s: s.nodes.slot.pop("b"), "slots", "the cluster", id="a lost slot"),
         pytest.param(lambda s: s.nodes.names.__setitem__(1, "c"), "names", "b", id="names"),
         pytest.param(lambda s: s.nodes.objects.__setitem__(1, None), "objects", "b", id="objects"),
+        pytest.param(
+            lambda s: s.nodes.books.__setitem__((9, 3), 1), "books", "free slots", id="a free slot's books"
+        ),
+        pytest.param(
+            lambda s: s.nodes.taints.__setitem__(9, 1), "taints", "free slot 9", id="a free slot's taints"
+        ),
         pytest.param(lambda s: s.pods.on_node(0).clear(), "on_node", "the cluster", id="the pods of a node"),
         pytest.param(lambda s: s.pods.by_key.pop("default/p"), "by_key", "default/p", id="pods by name"),
         pytest.param(

@@ -136,7 +136,7 @@ class ClusterMachine(RuleBasedStateMachine):
 
     @rule()
     def cycle_begins(self) -> None:
-        self.state.snapshot()
+        self.state.nodes.snapshot()
         self.model.snapshot()
         state = self.state.nodes
         assert [state.names[slot] for slot in state.order] == self.model.order

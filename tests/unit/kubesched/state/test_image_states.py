@@ -44,7 +44,7 @@ def test_number_of_nodes_is_frozen_at_a_nodes_own_last_change() -> None:
 def test_every_cycle_is_a_snapshot() -> None:
     """Also one in which nobody reads images."""
     state = cluster(node("a").has_image("i", size=10))
-    state.snapshot()
+    state.nodes.snapshot()
     state.apply(WatchEvent("ADDED", node("b").has_image("i", size=10)))
     assert seen(state, "a") == {"i": ImageState(10, 1)}
 
@@ -69,7 +69,7 @@ def test_equal_images_are_one_class() -> None:
     assert len(set(state.nodes.images[state.nodes.order].tolist())) == 1
     for i in range(40):
         state.apply(WatchEvent("MODIFIED", node(f"n{i}").has_image("j", size=5)))
-        state.snapshot()
+        state.nodes.snapshot()
     assert len(list(state.nodes.image_classes)) <= 41
     assert state.audit() == []
 

@@ -133,17 +133,35 @@ def test_slots_are_reused_and_start_clean() -> None:
     assert state.audit() == []
 
 
+def test_a_value_goes_with_its_last_node() -> None:
+    """A node that is gone, ghost or not, has no labels."""
+    state = cluster(node("a").label("rack", "1"), node("b").label("rack", "2"), pod("p").on("b"))
+    state.nodes.label("rack")
+    for name in "ab":
+        state.apply(WatchEvent("DELETED", node(name)))
+    assert [state.nodes.value_id("rack", value) for value in "12"] == [NOWHERE, NOWHERE]
+    assert (state.nodes.label("rack") == ABSENT).all()
+
+
 def test_generations_never_repeat() -> None:
-    """A node deleted and added again looks changed to whoever remembers its generation."""
-    state = cluster(node("a"))
-    seen = {int(state.nodes.generation[0])}
-    for event in ("DELETED", "ADDED", "MODIFIED"):
-        state.apply(WatchEvent(event, node("a")))  # type: ignore[arg-type]
-        generation = (
-            int(state.nodes.generation[slot(state, "a")]) if "a" in state.nodes.slot else max(seen) + 1
-        )
-        assert generation > max(seen)
-        seen.add(generation)
+    """Whoever remembers a node's generation sees that it came back, whichever slot it got."""
+    state = cluster()
+    latest = 0
+    for event, name in [
+        ("ADDED", "a"),
+        ("ADDED", "b"),
+        *[("MODIFIED", "b")] * 5,
+        ("ADDED", "c"),
+        ("MODIFIED", "a"),
+    ]:
+        state.apply(WatchEvent(event, node(name)))  # type: ignore[arg-type]
+        assert state.nodes.generation[slot(state, name)] > latest
+        latest = int(state.nodes.generation[slot(state, name)])
+    for name in "abc":
+        state.apply(WatchEvent("DELETED", node(name)))
+    for name in "abc":
+        state.apply(WatchEvent("ADDED", node(name)))
+        assert state.nodes.generation[slot(state, name)] > latest
 
 
 def test_columns_grow_with_the_cluster() -> None:

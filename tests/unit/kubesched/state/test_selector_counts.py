@@ -135,3 +135,26 @@ def test_equal_questions_share_a_row() -> None:
     same = SelectorClass(frozenset({"default"}), pairs({"app": "web"}))
     assert state.pods.count(WEB).base is state.pods.count((same,)).base
     assert len(list(state.pods.counts.registered())) == 1
+
+
+def test_selectors_are_found_by_namespace_and_pair() -> None:
+    """However a class is filed, pods of a new kind are counted by it; a forgotten one is filed nowhere."""
+    exists = compile_selector(
+        LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Exists"),))
+    )
+    asked = [
+        SelectorClass(frozenset({"x", "y"}), pairs({"app": "web"})),
+        SelectorClass(frozenset({"x"}), exists),
+        SelectorClass(frozenset({"y"}), pairs({"app": "web"}), EVERYTHING),
+        SelectorClass(frozenset(), exists, pairs({"team": "blue"})),
+        SelectorClass(frozenset(), EVERYTHING, EVERYTHING),
+        SelectorClass(frozenset(), EVERYTHING),
+    ]
+    state = cluster(node("a"), namespace("x", team="blue"), namespace("y"))
+    assert [counts(state, wanted) for wanted in asked] == [[0]] * 6
+    for name, ns in [("p", "x"), ("q", "y"), ("r", "z")]:
+        state.apply(WatchEvent("ADDED", web(name, ns).label("only", name).on("a")))
+    assert [counts(state, wanted) for wanted in asked] == [[2], [1], [3], [1], [3], [0]]
+    for wanted in list(state.pods.counts.registered()):
+        state.pods.counts._forget(wanted)
+    assert state.pods.counts._filed == {}

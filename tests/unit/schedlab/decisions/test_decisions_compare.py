@@ -73,6 +73,17 @@ def test_messages_are_compared_to_the_character():
     assert paths(PREEMPTED, replace(DRY_RUN, message="no.")) == ["message"]
 
 
+def test_events_are_compared_unless_a_tie_was_broken_another_way():
+    said = replace(REFERENCE, event="Successfully assigned ns/p to n2")
+    assert paths(said, Decision("ns/p", "Scheduled", event="Successfully bound", node="n2")) == ["event"]
+    assert (
+        paths(said, Decision("ns/p", "Scheduled", event="Successfully assigned ns/p to n1", node="n1")) == []
+    )
+    assert paths(replace(PREEMPTED, event="no", node=None), replace(PREEMPTED, event="yes", node=None)) == [
+        "event"
+    ]
+
+
 def test_what_one_side_did_not_see_is_not_compared():
     blind = Decision("ns/p", "Scheduled")
     assert differences(REFERENCE, blind) == []

@@ -13,6 +13,7 @@ FULL = Decision(
     pod="ns/p",
     result="Unschedulable",
     message="0/2 nodes are available",
+    event="0/2 nodes are",
     feasible=frozenset(),
     scores={"n1": {"Fit": 3}},
     totals={"n1": 3},

@@ -25,6 +25,7 @@ class FakeCluster:
         self.changes: list[Change] = []
         self.writes: list[tuple] = []
         self.version = 0
+        self.notes: dict[str, str] = {}
 
     def say(self, text):
         self.log.write(f"I1120 23:28:33.269246   23982 x.go:1] {text}\n")
@@ -85,6 +86,9 @@ class FakeCluster:
             {c.object["metadata"]["name"]: Change(c.type, trimmed(c.object)) for c in earlier}.values()
         )
 
+    def note(self, uid):
+        return self.notes.get(uid)
+
     def forget_changes(self):
         self.changes.clear()
 
@@ -117,11 +121,13 @@ class FakeCluster:
             self.say(f'"Calculated node\'s final score for pod" pod="{key}" node="{decision[1]}" score=7')
             self.say(f'"Successfully bound pod to node" pod="{key}" node="{decision[1]}"')
             pod["spec"]["nodeName"] = decision[1]
+            self.notes[uid] = f"Successfully assigned {key} to {decision[1]}"
             self._set("MODIFIED", pod)
             return
         if decision[0] == "preempt":
             self._preempt(pod, key, *decision[1:])
         self.say(f'"Unable to schedule pod; no fit; waiting" pod="{key}" err="no fit"')
+        self.notes[uid] = "no fit"
         self._condition(pod, "no fit")
 
     def _preempt(self, pod, key, node, victims):

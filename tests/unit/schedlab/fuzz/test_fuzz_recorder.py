@@ -7,7 +7,7 @@ from fake_cluster import FakeCluster, FakeTap
 
 from schedlab.api.client import ApiError
 from schedlab.decisions import corpus, logbook
-from schedlab.decisions.decision import Candidate, Preemption
+from schedlab.decisions.decision import UNOBSERVED, Candidate, Preemption
 from schedlab.decisions.logbook import Tail
 from schedlab.errors import SchedlabError
 from schedlab.fuzz.blueprint import node, pod
@@ -55,6 +55,7 @@ async def test_each_decision_is_recorded_with_the_state_it_was_made_in(cluster):
     assert second.objects[-1]["spec"]["nodeName"] == "n1"
     assert (first.decision.node, first.decision.feasible, first.decision.totals) == ("n1", {"n1"}, {"n1": 7})
     assert "nodeName" not in first.pod["spec"]
+    assert first.decision.event == "Successfully assigned default/a to n1"
 
 
 async def test_pods_that_do_not_fit_are_gone_before_the_next_one_comes(cluster):
@@ -64,6 +65,14 @@ async def test_pods_that_do_not_fit_are_gone_before_the_next_one_comes(cluster):
     assert (first.decision.result, first.decision.message) == ("Unschedulable", "no fit")
     assert [one["metadata"]["name"] for one in second.objects] == ["n1", "n2", "old"]
     assert world.writes.index(("delete", "a")) < world.writes.index(("create", "b"))
+
+
+async def test_an_event_that_does_not_come_is_unobserved(cluster, monkeypatch):
+    monkeypatch.setattr("schedlab.fuzz.recorder.EVENTS", 0.01)
+    world, recorder = cluster({"a": ("bind", "n1")}.get)
+    monkeypatch.setattr(world, "note", lambda uid: None)
+    (question,) = corpus.unroll(await recorder.play(plan(pod("a", "default", {}))))
+    assert question.decision.event is UNOBSERVED
 
 
 async def test_gated_pods_are_not_waited_for(cluster):

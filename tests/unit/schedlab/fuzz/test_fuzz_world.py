@@ -67,6 +67,7 @@ def pod(name="p", **more):
     }
 
 
+POD = Resource("v1", "Pod", "pods", namespaced=True)
 PODS = "/api/v1/namespaces/ns/pods"
 
 
@@ -150,7 +151,16 @@ async def test_deleting_what_is_gone_is_fine_and_other_refusals_are_not(client, 
 
 
 def seen(world, change, name, version, **more):
-    world.changed(None, change, pod(name, uid=f"uid-{name}", resourceVersion=str(version), **more))
+    world.changed(POD, change, pod(name, uid=f"uid-{name}", resourceVersion=str(version), **more))
+
+
+def test_events_about_decisions_are_noted(world):
+    event = Resource("events.k8s.io/v1", "Event", "events", namespaced=True)
+    said = {"reason": "FailedScheduling", "regarding": {"uid": "uid-a"}, "note": "no fit"}
+    world.changed(event, "ADDED", said)
+    world.changed(event, "ADDED", {**said, "reason": "Preempted", "note": "sorry"})
+    assert world.note("uid-a") == "no fit"
+    assert world.note("uid-b") is None
 
 
 def test_changes_before_an_arrival_are_the_last_of_each_pod_in_order(world):

@@ -1,0 +1,1 @@
+"""The plugins that decide by the volumes of a pod."""

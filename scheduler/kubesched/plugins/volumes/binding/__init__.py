@@ -1,0 +1,1 @@
+"""VolumeBinding: claims and volumes find each other where the pod goes."""

@@ -1,0 +1,1 @@
+"""Recorded decisions replayed without a cluster, and faults that fuzz must find."""

@@ -1,0 +1,1 @@
+"""Faults to inject into kubesched, and the command that demands that fuzz finds them."""

@@ -1,3 +1,0 @@
-"""Runs pytest inside pytest, for the plugin."""
-
-pytest_plugins = ["pytester"]
