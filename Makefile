@@ -23,7 +23,7 @@ lint: sync ## ruff, mypy --strict, import-linter
 	$(BIN)/python -m ruff check . && $(BIN)/python -m ruff format --check . && $(BIN)/python -m mypy && $(BIN)/lint-imports
 
 test: sync ## Unit tests: virtual time, no cluster
-	$(BIN)/python -m pytest tests/unit $(ARGS)
+	$(BIN)/python -m pytest tests/unit tests/differential -n 2 $(ARGS)
 
 integration: sync tools ## Tests of our own parts on a real control plane
 	$(BIN)/python -m pytest tests/integration $(ARGS)

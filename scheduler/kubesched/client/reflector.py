@@ -95,7 +95,7 @@ class Reflector:
 
     async def _refused(self, error: ApiError) -> None:
         """A kind whose group is not served counts as empty; anything else is loud."""
-        if error.not_found:
+        if error.not_found and self.resource.is_optional:
             if not self._said_absent:
                 _log.warning(
                     "Kind is not served by this API server, going on without it", kind=self.resource.kind

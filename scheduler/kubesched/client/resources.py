@@ -20,6 +20,11 @@ class Resource:
         """The collection, over all namespaces."""
         return f"{self.prefix}/{self.plural}"
 
+    @property
+    def is_optional(self) -> bool:
+        """An API server may be without this group; the core group is always there."""
+        return self.prefix.startswith("/apis/")
+
     def item(self, name: str, namespace: str = "") -> str:
         """One object."""
         scope = f"/namespaces/{namespace}" if self.namespaced else ""

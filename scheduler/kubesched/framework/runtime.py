@@ -181,26 +181,33 @@ class Framework(BindingPoints):
     def run_score(self, cycle: Cycle, view: View) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """Score, normalise and weigh; gives the plugins that took part and their points, one row each."""
         active = [item for item in self.scores if item.plugin.name not in cycle.skip_score]
+        names = tuple(item.plugin.name for item in active)
         points = np.empty((len(active), len(view)), np.int64)
-        for index, (plugin, weight, normalize) in enumerate(active):
-            np.multiply(self._score_once(plugin, normalize, cycle, view), weight, out=points[index])
-        return tuple(item.plugin.name for item in active), points
+        for index, item in enumerate(active):
+            points[index] = self._score_once(item, cycle, view)
+        _check_range(names, points)
+        points *= np.array([[item.weight] for item in active], np.int64).reshape(-1, 1)
+        return names, points
 
     @staticmethod
-    def _score_once(plugin: Score, normalize: Normalize | None, cycle: Cycle, view: View) -> Points:
-        failed = f'plugin "{plugin.name}" failed with'
-        raw = guard(f"running Score plugins: {failed}", plugin.score, cycle, view)
-        if normalize is not None:
-            raw = guard(
-                f"running Normalize on Score plugins: {failed}", normalize.normalize, cycle, view, raw
-            )
-        if raw.size and not 0 <= int(raw.min()) <= int(raw.max()) <= MAX_SCORE:
-            wrong = int(raw[(raw < 0) | (raw > MAX_SCORE)][0])
-            raise PluginError(
-                f'applying score defaultWeights on Score plugins: plugin "{plugin.name}" returns an invalid '
-                f"score {wrong}, it should in the range of [0, {MAX_SCORE}] after normalizing"
-            )
-        return raw
+    def _score_once(item: Weighted, cycle: Cycle, view: View) -> Points:
+        failed = f'plugin "{item.plugin.name}" failed with'
+        raw = guard(f"running Score plugins: {failed}", item.plugin.score, cycle, view)
+        if item.normalize is None:
+            return raw
+        text = f"running Normalize on Score plugins: {failed}"
+        return guard(text, item.normalize.normalize, cycle, view, raw)
+
+
+def _check_range(plugins: tuple[str, ...], points: NDArray[np.int64]) -> None:
+    """Refuse points outside 0..100, in upstream's words."""
+    if not points.size or (points.min() >= 0 and points.max() <= MAX_SCORE):
+        return
+    index, world = np.argwhere((points < 0) | (points > MAX_SCORE))[0]
+    raise PluginError(
+        f'applying score defaultWeights on Score plugins: plugin "{plugins[index]}" returns an invalid '
+        f"score {points[index, world]}, it should in the range of [0, {MAX_SCORE}] after normalizing"
+    )
 
 
 def _narrowed_to_nothing(plugins: set[str]) -> Status:

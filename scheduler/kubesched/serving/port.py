@@ -11,6 +11,7 @@ import asyncio
 import os
 import ssl
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from prometheus_client import CollectorRegistry
@@ -31,6 +32,14 @@ from kubesched.serving.server import Server
 _log = logs.get(__name__)
 
 _AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+
+
+def redacted(configuration: dict[str, Any]) -> dict[str, Any]:
+    """The configuration as it may be shown: without the private keys of extenders' clients."""
+    for extender in configuration.get("extenders", ()):
+        if "keyData" in extender.get("tlsConfig", {}):
+            extender["tlsConfig"]["keyData"] = "REDACTED"
+    return configuration
 
 
 class ServingError(Exception):
@@ -82,7 +91,7 @@ class SecurePort:
             ),
             state=self.health,
             registry=self._registry,
-            configuration=dump(self._options.config),
+            configuration=redacted(dump(self._options.config)),
             version=self._version,
         )
         await self._server.start(

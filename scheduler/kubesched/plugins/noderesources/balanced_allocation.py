@@ -5,7 +5,7 @@ Follows upstream `noderesources/balanced_allocation.go` (1.36), float operation 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kubesched.config.args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from kubesched.framework import MAX_SCORE, SKIP, Cycle, Handle, Points, Status, View
+from kubesched.plugins.noderesources.per_node import PerNode
 from kubesched.plugins.noderesources.utilization import Utilization, intern, utilization
 
 _HALF = MAX_SCORE // 2
@@ -25,6 +26,7 @@ class BalancedAllocation:
 
     def __init__(self, resources: Sequence[ResourceSpec]) -> None:
         self._resources = resources
+        self._points = PerNode()
 
     def pre_score(self, cycle: Cycle, _view: View) -> Status | None:
         """Skip pods that request none of the resources: all would go to one node (kubernetes #129138)."""
@@ -34,10 +36,15 @@ class BalancedAllocation:
     def score(self, cycle: Cycle, view: View) -> Points:
         """75 when the balance stays as it is, towards 100 when it improves, towards 50 when it suffers."""
         requests = cycle.pod.requests
-        items = list(utilization(cycle, view, self._resources, requests, nonzero=False))
-        with_pod = _balance(items, [item.requested for item in items], len(view))
-        without = _balance(items, [item.allocated for item in items], len(view))
-        return _HALF + (_HALF + with_pod - without) // 2
+        question = tuple(requests.get(spec.name, 0) for spec in self._resources)
+        return self._points.of(view, question, lambda worlds: _points(worlds, self._resources, requests))
+
+
+def _points(view: View, resources: Sequence[ResourceSpec], requests: Mapping[str, int]) -> Points:
+    items = list(utilization(view, resources, requests, nonzero=False))
+    with_pod = _balance(items, [item.requested for item in items], len(view))
+    without = _balance(items, [item.allocated for item in items], len(view))
+    return _HALF + (_HALF + with_pod - without) // 2
 
 
 def _balance(

@@ -25,6 +25,7 @@ from kubesched.framework import (
     View,
 )
 from kubesched.plugins.noderesources.fit_hints import FitHints
+from kubesched.plugins.noderesources.per_node import PerNode
 from kubesched.plugins.noderesources.strategies import Strategy, strategy_of
 from kubesched.plugins.noderesources.utilization import intern, scoring_requests, utilization
 
@@ -57,6 +58,7 @@ class Fit:
         self._strategy: Strategy = strategy_of(args.scoring_strategy)
         self._resources = args.scoring_strategy.resources
         self._hints = FitHints(handle.cluster)
+        self._codes, self._points = PerNode(), PerNode()
         intern(handle.cluster, self._resources)
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
@@ -74,19 +76,8 @@ class Fit:
 
     def filter(self, cycle: Cycle, view: View) -> Codes:
         """One bit per resource of which too little is free, and one if the node could never hold the pod."""
-        nodes = cycle.cluster.nodes
         wanted = cycle.get(_WANTED)
-        codes: Codes = (view.pod_count >= nodes.allowed_pods.take(view.rows)).astype(np.int64)
-        if not wanted.names:
-            return codes
-        capacities, used = nodes.allocatable.take(view.rows, axis=0), view.requested
-        for index, (column, amount) in enumerate(zip(wanted.columns, wanted.amounts, strict=True)):
-            bit = _PODS_BIT << (index + 1)
-            capacity = capacities[:, column]
-            short = capacity - used[:, column] < amount
-            if short.any():
-                codes |= np.where(short, np.where(amount > capacity, bit | _UNRESOLVABLE_BIT, bit), 0)
-        return codes
+        return self._codes.of(view, wanted, lambda worlds: _missing(worlds, wanted))
 
     def status(self, cycle: Cycle, code: int) -> Status:
         """Every reason counts; one resource beyond the node's size makes the whole answer unresolvable."""
@@ -101,16 +92,37 @@ class Fit:
     def score(self, cycle: Cycle, view: View) -> Points:
         """Score by the configured strategy; no normalisation."""
         requests = scoring_requests(cycle.pod)
-        return self._strategy(utilization(cycle, view, self._resources, requests, nonzero=True), len(view))
+
+        def points(worlds: View) -> Points:
+            used = utilization(worlds, self._resources, requests, nonzero=True)
+            return self._strategy(used, len(worlds))
+
+        return self._points.of(view, tuple(requests.items()), points)
 
     def events_to_register(self) -> Sequence[ClusterEventWithHint]:
         """A pod that leaves or shrinks, a node that comes or grows, a device class for a resource."""
         return self._hints.events()
 
     def _is_ignored(self, name: str) -> bool:
-        if not is_extended_resource(name):
+        if "/" not in name or not is_extended_resource(name):
             return False
         return name in self._ignored or name.split("/", 1)[0] in self._ignored_groups
+
+
+def _missing(view: View, wanted: _Wanted) -> Codes:
+    """What each world lacks."""
+    nodes = view.cluster.nodes
+    codes: Codes = (view.pod_count >= nodes.allowed_pods.take(view.rows)).astype(np.int64)
+    if not wanted.names:
+        return codes
+    capacities, used = nodes.allocatable.take(view.rows, axis=0), view.requested
+    for index, (column, amount) in enumerate(zip(wanted.columns, wanted.amounts, strict=True)):
+        bit = _PODS_BIT << (index + 1)
+        capacity = capacities[:, column]
+        short = capacity - used[:, column] < amount
+        if short.any():
+            codes |= np.where(short, np.where(amount > capacity, bit | _UNRESOLVABLE_BIT, bit), 0)
+    return codes
 
 
 def build(args: object, handle: Handle) -> Fit:

@@ -18,7 +18,7 @@ from kubesched.api.objects import Pod
 
 if TYPE_CHECKING:
     from kubesched.config.args import ResourceSpec
-    from kubesched.framework import Cycle, View
+    from kubesched.framework import View
     from kubesched.state import ClusterReader
 
 CPU, MEMORY = resources.CPU, resources.MEMORY
@@ -41,14 +41,14 @@ class Utilization:
 
 
 def utilization(
-    cycle: Cycle, view: View, specs: Sequence[ResourceSpec], requests: Mapping[str, int], *, nonzero: bool
+    view: View, specs: Sequence[ResourceSpec], requests: Mapping[str, int], *, nonzero: bool
 ) -> Iterator[Utilization]:
     """The resources that count for this pod, in configured order.
 
     `nonzero` counts every existing container that requests no cpu or memory with the default amount. An
     extended resource that the pod does not request is left out, whatever the nodes have of it.
     """
-    nodes = cycle.cluster.nodes
+    nodes = view.cluster.nodes
     capacities = nodes.allocatable.take(view.rows, axis=0)
     used, with_defaults = view.requested, view.nonzero if nonzero else None
     for spec in specs:

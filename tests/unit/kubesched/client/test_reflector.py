@@ -25,7 +25,7 @@ from kubesched.client.intake import Intake
 from kubesched.client.kubeconfig import Endpoint
 from kubesched.client.lanes import Lanes
 from kubesched.client.reflector import Reflector
-from kubesched.client.resources import NODES, PODS
+from kubesched.client.resources import NODES, PODS, WATCHED
 from kubesched.client.rest import RestClient
 from kubesched.client.tokens import StaticToken
 
@@ -264,13 +264,24 @@ async def test_an_object_that_turns_unreadable_stays_as_it_was_known():
 
 
 async def test_a_kind_that_is_not_served_counts_as_empty_and_is_said_once(caplog):
-    async with world() as it:
+    claims = next(resource for resource in WATCHED if resource.kind == "ResourceClaim")
+    async with world(claims) as it:
         missing = answer(404, b"404 page not found\n")
-        it.server.lists.extend([missing, missing, listing("10", node("a", "9"))])
+        claim = {"metadata": {"name": "a", "namespace": "n", "uid": "u", "resourceVersion": "9"}}
+        it.server.lists.extend([missing, missing, listing("10", claim)])
         seen = await it.until(lambda seen: seen)
         assert seen == [("ADDED", "a", "9")]
         assert it.clock.slept == [300.0, 300.0]
         assert sum("not served" in record.message for record in caplog.records) == 1
+
+
+async def test_a_core_kind_that_is_not_found_is_an_error_and_never_synced(caplog):
+    """A wrong address must not look like an empty cluster."""
+    async with world() as it:
+        it.server.lists.extend([answer(404, b"404 page not found\n")] * 3)
+        await it.until(lambda _: len(it.server.listed) >= 3)
+        assert not it.reflector.synced
+        assert any(record.levelname == "ERROR" for record in caplog.records)
 
 
 async def test_a_kind_that_may_not_be_read_is_loud_and_retried(caplog):
