@@ -15,7 +15,7 @@ from kubesched.clock import Clock
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.framework.handle import Handle, VolumeWriter, Writer
-from kubesched.framework.profile import Registry, build
+from kubesched.framework.profile import Registry, build, refuse_unsupported
 from kubesched.framework.runtime import Framework
 from kubesched.queue import SchedulingQueue
 from kubesched.queue.places import OnMove
@@ -39,6 +39,7 @@ class CoreOptions:
 def build_core(options: CoreOptions, clock: Clock, rng: Random) -> Core:
     """A core with an empty state. Raises ValueError for profiles that cannot work."""
     config = options.config
+    refuse_unsupported(config)
     cluster = Cluster(clock)
 
     def activate(pods: Iterable[Pod]) -> None:

@@ -1,8 +1,8 @@
 """Applies every patch in this folder to a copy of the tree and demands that the tests it names fail.
 
 A patch starts with lines `Why: …` (the bug it brings back) and one or more `Kills: <pytest id>`; the diff
-follows. A mutant is killed when its tests fail (pytest's exit code 1). A patch that does not apply, a test that
-cannot be collected, and a test that is red without the patch are errors: they prove nothing.
+follows. A mutant is killed when its tests fail (pytest's exit code 1). A patch that does not apply, a test
+that cannot be collected, and a test that is red without the patch are errors: they prove nothing.
 
     python -m tests.mutants [-k SUBSTRING]
 """

@@ -50,9 +50,9 @@ def plan(seed: int | str, features: Sequence[str], *, arrivals: int = 20) -> Pla
 
 def _present(draw: Draw, features: Sequence[str]) -> list[str]:
     """Which features this case has: few at a time show their own effect, all at once show how they mix."""
-    if draw.chance(0.25):
+    if not features or draw.chance(0.25):
         return list(features)
-    share = draw.pick((0.2, 0.4, 0.7))
+    share = max(draw.pick((0.2, 0.4, 0.7)), 2 / len(features))
     return [name for name in features if draw.chance(share)]
 
 

@@ -10,15 +10,19 @@ from kubesched.config.types import KubeSchedulerConfiguration, Profile
 from kubesched.explain.explanation import Explanation, explain
 from kubesched.explain.feed import Feed
 from kubesched.framework.handle import Handle
-from kubesched.framework.profile import build
+from kubesched.framework.profile import build, refuse_unsupported
 from kubesched.framework.runtime import Framework
 from kubesched.plugins.registry import registry
 
 
 class Answerer:
-    """Explains pods on one state under a configuration; each profile is built when a pod first needs it."""
+    """Explains pods on one state under a configuration; each profile is built when a pod first needs it.
+
+    Raises ValueError for a configuration that this scheduler cannot follow.
+    """
 
     def __init__(self, config: KubeSchedulerConfiguration, gates: FeatureGates) -> None:
+        refuse_unsupported(config)
         self._profiles: dict[str, Profile] = {item.scheduler_name: item for item in config.profiles}
         self._gates = gates
         self._registry = registry()

@@ -16,7 +16,7 @@ from kubesched.framework.registry import unknown
 from kubesched.framework.runtime import Framework, Weighted
 
 if TYPE_CHECKING:
-    from kubesched.config.types import PluginSet, Profile
+    from kubesched.config.types import KubeSchedulerConfiguration, PluginSet, Profile
 
 POINTS = (
     "pre_enqueue",
@@ -41,6 +41,13 @@ class Registry:
 
     factories: Mapping[str, Factory]
     not_built: frozenset[str] = field(default_factory=frozenset)
+
+
+def refuse_unsupported(config: KubeSchedulerConfiguration) -> None:
+    """Raise ValueError for a configuration whose pods would be decided without somebody who has a say."""
+    if config.extenders:
+        first = config.extenders[0].url_prefix
+        raise ValueError(f"extenders: HTTP extenders are not built yet, remove them (the first is {first})")
 
 
 def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:

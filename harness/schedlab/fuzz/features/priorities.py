@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedlab.fuzz.blueprint import Blueprint, label_selector
+from schedlab.fuzz.blueprint import POD_LABELS, Blueprint, label_selector
 from schedlab.fuzz.draw import Draw
 from schedlab.fuzz.features.contract import Object, pods_in
 
@@ -77,7 +77,7 @@ class Budgets:
     def draw(self, plan: Blueprint) -> None:
         """Add budgets whose controller allowed between none and three disruptions."""
         draw = plan.draw.fork(self.name)
-        for index in range(draw.between(1, 4)):
+        for index in range(draw.between(2, 6)):
             plan.others.append(_budget(draw, f"budget-{index}", draw.pick(plan.namespaces)))
 
     def strip(self, objects: Sequence[Object], pod: Object) -> None:
@@ -88,12 +88,19 @@ class Budgets:
                 obj["spec"]["selector"] = {"matchLabels": {"nobody": "here"}}
 
 
+def _covered(draw: Draw) -> Object:
+    """Mostly the pods of one app: a budget over all of a node's pods, or none, changes nothing."""
+    if draw.chance(0.6):
+        return {"matchLabels": {"app": draw.pick(POD_LABELS["app"])}}
+    return label_selector(draw)
+
+
 def _budget(draw: Draw, name: str, namespace: str) -> Object:
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": name, "namespace": namespace},
-        "spec": {"minAvailable": 1, "selector": label_selector(draw)},
+        "spec": {"minAvailable": 1, "selector": _covered(draw)},
         "status": {
             "disruptionsAllowed": draw.weighted({0: 4, 1: 3, 2: 1, 3: 1}),
             "currentHealthy": 3,
