@@ -5,6 +5,7 @@ Every difference that was ever found and shrunk is replayed, too: `differences.j
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from schedlab.decisions import corpus
 from schedlab.decisions.corpus import Question
 from schedlab.decisions.decision import UNOBSERVED
-from schedlab.decisions.explain import Explain
+from schedlab.decisions.explain import KUBESCHED, Explain
 from schedlab.fuzz import ask
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -42,17 +43,27 @@ def test_the_corpus_is_large_enough():
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-async def test_kubesched_decides_as_kube_scheduler_did(path):
+async def test_kubesched_decides_as_kube_scheduler_did(path, tmp_path):
     """Feasible sets, scores, totals, messages and preemption are equal in every recorded state."""
     found = []
     recorded = questions(path)
-    async with Explain() as explain:
+    async with Explain((*KUBESCHED, *configured(path, tmp_path))) as explain:
         answers = explain.ask_all(question.to_explain() for _, question in recorded)
         async for name, question, answer in zipped(recorded, answers):
             finding = ask.contradiction(question, answer)
             if finding:
                 found.append((name, finding))
     assert not found, report(found, len(recorded))
+
+
+def configured(path: Path, directory: Path) -> tuple[str, ...]:
+    """The flags for the one configuration that all cases of a file were recorded with."""
+    (config,) = {json.dumps(case.config) for case in corpus.read(path)}
+    if config == "{}":
+        return ()
+    file = directory / "config.json"
+    file.write_text(config)
+    return ("--config", str(file))
 
 
 async def zipped(recorded, answers):
