@@ -13,9 +13,9 @@ from schedlab.decisions.decision import Decision, Unobserved
 class Tally:
     """Counts of one run.
 
-    `tried` counts decisions that were asked again without a feature of their case, `exercised` those among them
-    whose answer was another one then. `followed` counts decisions that a running scheduler was led through.
-    `discarded` counts decisions by the reason why they say nothing.
+    `tried` counts decisions that were asked again without a feature of their case, `exercised` those among
+    them whose answer was another one then. `followed` counts decisions that a running scheduler was led
+    through. `discarded` counts decisions by the reason why they say nothing.
     """
 
     cases: int = 0

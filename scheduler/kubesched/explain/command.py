@@ -1,21 +1,22 @@
-"""`kubesched explain`: why a pod goes where it goes, or nowhere, from files or from lines of JSON."""
+"""`kubesched explain`: why a pod goes where it goes, or nowhere. Of a running cluster, files or JSON lines."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 import msgspec
 
-from kubesched.api.objects import Pod
+from kubesched.api.objects import Object, Pod
 from kubesched.config import gates as feature_gates
 from kubesched.config.defaults import default_configuration
 from kubesched.config.load import load
 from kubesched.config.problems import ConfigError
+from kubesched.explain import files, live
 from kubesched.explain.explanation import Explanation
-from kubesched.explain.files import read
 from kubesched.explain.jsonl import InputError, answers
 from kubesched.explain.session import Answerer
 from kubesched.explain.table import table
@@ -28,6 +29,15 @@ from kubesched.explain.table import table
     default="-",
     show_default=True,
     help="Where the objects are; - is standard input.",
+)
+@click.option(
+    "--kubeconfig",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Ask this running cluster instead of files.",
+)
+@click.option(
+    "--context", metavar="NAME", default="", help="A context of the kubeconfig, if not the current one."
 )
 @click.option("--pod", "name", metavar="NS/NAME", help="The pod to explain; the only waiting one by default.")
 @click.option(
@@ -53,6 +63,8 @@ from kubesched.explain.table import table
 def explain(
     *,
     state: str,
+    kubeconfig: str | None,
+    context: str,
     name: str | None,
     config_file: str | None,
     gates: tuple[str, ...],
@@ -69,11 +81,19 @@ def explain(
                     _print(answer, output or "json")
             return
         answerer = Answerer(config, chosen)
-        for obj in read(state):
+        for obj in _objects(state, kubeconfig, context):
             answerer.feed.add(obj)
         _print(answerer.answer(_pick(answerer, name)), output or "table")
     except (InputError, ConfigError, feature_gates.FeatureGateError, ValueError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _objects(state: str, kubeconfig: str | None, context: str) -> Iterable[Object]:
+    if kubeconfig is None:
+        return files.read(state)
+    if state != "-":
+        raise InputError("--state and --kubeconfig are two sources: name one")
+    return live.read(kubeconfig, context)
 
 
 def _opened(state: str) -> BinaryIO:
