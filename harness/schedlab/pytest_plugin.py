@@ -51,6 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
     from schedlab.runner.artifacts import settle  # noqa: PLC0415 - keeps plain pytest runs fast
 
     settle(config)
+    if config.option.scheduler:
+        from schedlab.runner.items import schedulers  # noqa: PLC0415 - as above
+
+        schedulers(config)  # a wrong name is one error, not one for each test
     if not hasattr(config, "workerinput"):
         from schedlab.runner.reporter import Reporter  # noqa: PLC0415 - as above
 

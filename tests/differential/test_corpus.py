@@ -18,6 +18,8 @@ from schedlab.fuzz import ask
 
 CORPUS = Path(__file__).parent / "corpus"
 FILES = sorted(CORPUS.glob("*.jsonl*"))
+#: Decisions that need plugins kubesched does not have yet: only the judge replays them until then.
+AHEAD = sorted((CORPUS / "ahead").glob("*.jsonl*"))
 #: The corpus never gets smaller than this.
 LEAST_DECISIONS = 500
 
@@ -73,7 +75,7 @@ async def zipped(recorded, answers):
         yield name, question, answer
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*FILES, *AHEAD], ids=lambda path: path.name)
 def test_the_judge_allows_exactly_what_kube_scheduler_found_feasible(path):
     """The judge's rules and the reference's filters agree on every node of every recorded state."""
     recorded = questions(path)

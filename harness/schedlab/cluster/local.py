@@ -23,7 +23,7 @@ from schedlab.cluster.backend import ClusterSpec
 from schedlab.cluster.layout import ADMIN, CONTROLLER_MANAGER, KWOK, USERS, plan
 from schedlab.cluster.ports import HOST, PortReservations
 from schedlab.cluster.processes import MARKER, Identity, Process
-from schedlab.cluster.reaper import reap
+from schedlab.cluster.reaper import end_marked, reap
 from schedlab.cluster.state import ClusterRecord, ProcessRecord, Registry, check_name, new_record
 from schedlab.cluster.tools import Tools, find
 from schedlab.errors import EnvironmentStartError, UsageError
@@ -226,6 +226,7 @@ class LocalControlPlane:
         atexit.unregister(self.down_now)
         for process in components.stop_order(self._processes):
             process.stop_now()
+        end_marked(self._record.id)  # a program under test may have started others
         self._ports.close()
         self._layout.remove_private()
         self._registry.forget(self._record)

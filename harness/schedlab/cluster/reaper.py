@@ -42,10 +42,7 @@ def remove(registry: Registry, record: ClusterRecord) -> Reaped:
     """End every process of a control plane in the right order, remove its directories, forget it."""
     ordered = stop_order(record.processes)
     ended = [one.name for one in ordered if end(one.identity, _GRACE.get(one.name, 2.0))]
-    for identity in marked(record.id):
-        name = Path((identity.command_line() or ["?"])[0]).name
-        if end(identity, 0.5):
-            ended.append(name)
+    ended += end_marked(record.id)
     directories = [Path(record.private)] + ([Path(record.directory)] if record.owns_directory else [])
     gone = tuple(str(directory) for directory in directories if directory.exists())
     for directory in directories:
@@ -63,6 +60,16 @@ def end(identity: Identity, grace: float) -> bool:
         identity.signal(signal.SIGKILL)
         _gone_within(identity, 5.0)
     return True
+
+
+def end_marked(cluster: str) -> list[str]:
+    """End what carries the id of a control plane, and name it: children that a program left when it ended."""
+    ended = []
+    for identity in marked(cluster):
+        name = Path((identity.command_line() or ["?"])[0]).name
+        if end(identity, 0.5):
+            ended.append(name)
+    return ended
 
 
 def _gone_within(identity: Identity, seconds: float) -> bool:

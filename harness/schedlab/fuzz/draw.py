@@ -33,8 +33,9 @@ class Draw:
         return self._random.choices(list(options), weights=list(options.values()))[0]
 
     def some(self, options: Sequence[T], least: int, most: int) -> list[T]:
-        """Between `least` and `most` different options, in random order."""
-        return self._random.sample(options, self._random.randint(least, min(most, len(options))))
+        """Between `least` and `most` different options, as far as there are so many, in random order."""
+        most = min(most, len(options))
+        return self._random.sample(options, self._random.randint(min(least, most), most))
 
     def between(self, least: int, most: int) -> int:
         """A whole number from `least` to `most`, both included."""

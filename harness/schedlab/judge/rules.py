@@ -18,6 +18,13 @@ from schedlab.judge.values import (
     term_matches,
     tolerated,
 )
+from schedlab.judge.volumes import (
+    attachments_suffice,
+    claims_are_bound,
+    single_pod_claims_are_free,
+    volumes_are_in_the_zone,
+    volumes_are_reachable,
+)
 from schedlab.judge.world import World, labels, namespace, priority
 
 Rule = Callable[[Object, Object, World], bool]
@@ -266,6 +273,10 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "NodeAffinity": (node_is_wanted,),
     "NodePorts": (ports_are_free,),
     "NodeResourcesFit": (resources_suffice,),
+    "VolumeRestrictions": (single_pod_claims_are_free,),
+    "NodeVolumeLimits": (attachments_suffice,),
+    "VolumeBinding": (claims_are_bound, volumes_are_reachable),
+    "VolumeZone": (volumes_are_in_the_zone,),
     "PodTopologySpread": (spread_is_even,),
     "InterPodAffinity": (affinity_is_met, anti_affinity_is_met, others_do_not_mind),
 }

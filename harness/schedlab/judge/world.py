@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Object = Mapping[str, Any]
@@ -14,7 +14,7 @@ _FINISHED = ("Succeeded", "Failed")
 
 @dataclass(slots=True)
 class World:
-    """Nodes by name, pods by the name of their node, and pods that a node has been promised to.
+    """Nodes by name, pods by their node's name, pods that a node has been promised to, claims, volumes.
 
     Finished pods hold nothing and are left out, and so are pods on nodes that do not exist.
     """
@@ -23,6 +23,9 @@ class World:
     pods: dict[str, list[Object]] = field(default_factory=dict)
     nominated: dict[str, list[Object]] = field(default_factory=dict)
     namespaces: dict[str, Labels] = field(default_factory=dict)
+    claims: dict[tuple[str, str], Object] = field(default_factory=dict)
+    volumes: dict[str, Object] = field(default_factory=dict)
+    drivers: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, objects: Iterable[Object]) -> World:
@@ -34,6 +37,12 @@ class World:
                 world.nodes[name] = obj
             elif obj["kind"] == "Namespace":
                 world.namespaces[name] = obj["metadata"].get("labels") or {}
+            elif obj["kind"] == "PersistentVolumeClaim":
+                world.claims[namespace(obj), name] = obj
+            elif obj["kind"] == "PersistentVolume":
+                world.volumes[name] = obj
+            elif obj["kind"] == "CSINode":
+                world.drivers[name] = _limits(obj)
             elif obj["kind"] == "Pod" and (obj.get("status") or {}).get("phase") not in _FINISHED:
                 world._place(obj)
         return world
@@ -58,7 +67,16 @@ class World:
     def with_pods(self, node: str, more: Iterable[Object]) -> World:
         """This world with more pods on one node."""
         pods = {**self.pods, node: [*self.on(node), *more]}
-        return World(self.nodes, pods, self.nominated, self.namespaces)
+        return replace(self, pods=pods)
+
+
+def _limits(csi_node: Object) -> dict[str, int]:
+    """How many volumes each driver can attach to the node; drivers without a limit are left out."""
+    return {
+        driver["name"]: driver["allocatable"]["count"]
+        for driver in csi_node["spec"].get("drivers") or ()
+        if (driver.get("allocatable") or {}).get("count") is not None
+    }
 
 
 def labels(obj: Object) -> Labels:

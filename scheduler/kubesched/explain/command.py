@@ -1,4 +1,4 @@
-"""`kubesched explain`: why a pod goes where it goes, or nowhere. Of a running cluster, files or JSON lines."""
+"""`kubesched explain`: why a pod goes where it goes, or nowhere; of a cluster, files or JSON lines."""
 
 from __future__ import annotations
 

@@ -95,6 +95,9 @@ def test_a_scheduler_that_dies_is_inconclusive_with_its_log(suites: Suites) -> N
     assert run.verdicts() == {"a-dies": "inconclusive", "c-vacuous": "pass"}
     assert "mine ended with exit code 7" in run.result("demo/a-dies")["reason"]
     assert "gave up" in run.output
+    assert processes_below(suites.root) == [], (
+        "what the dead scheduler had started is ended with the control plane"
+    )
 
 
 def test_sensitivity_finds_the_test_that_tests_nothing(suites: Suites) -> None:
