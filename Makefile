@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 SUITES ?= suites
 ARGS   ?=
 
-.PHONY: help sync lint test integration tools e2e sensitivity mutants lock clean
+.PHONY: help sync lint test integration tools e2e sensitivity mutants faults lock clean
 
 help: ## Print this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ sensitivity: sync tools ## Every suite test must fail once the plugin it names i
 
 mutants: sync ## Every patch in tests/mutants must be killed by the tests it names
 	$(BIN)/python -m tests.mutants $(ARGS)
+
+faults: sync tools ## Faults injected into kubesched must show in the comparison with kube-scheduler
+	$(BIN)/python -m tests.differential.faults $(ARGS)
 
 lock: ## Refresh requirements/dev.txt from pyproject.toml (needs uv)
 	uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra harness --group dev pyproject.toml --output-file requirements/dev.txt
