@@ -9,7 +9,7 @@ ARGS   ?=
 .PHONY: help sync lint test integration tools e2e sensitivity mutants faults lock clean
 
 help: ## Print this help
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(VENV)/.synced: requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
