@@ -11,8 +11,8 @@ __all__ = ["boot", "control_plane"]
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path_factory, monkeypatch):
-    """Keep records apart from those of the user and of other runs."""
-    monkeypatch.setenv("SCHEDLAB_STATE_DIR", str(tmp_path_factory.getbasetemp() / "state"))
+    """Keep records apart from those of the user, of other runs, and of the control plane that lasts."""
+    monkeypatch.setenv("SCHEDLAB_STATE_DIR", str(tmp_path_factory.mktemp("state")))
 
 
 @pytest.fixture
