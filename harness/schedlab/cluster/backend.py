@@ -80,8 +80,12 @@ class ControlPlane(Protocol):
         """Everything that was started for it, in that order."""
         ...
 
-    def kubeconfig(self, user: str = ADMIN) -> Path:
-        """The kubeconfig of `admin` or `system:kube-scheduler`."""
+    def kubeconfig(self, user: str = ADMIN, instance: str = "") -> Path:
+        """The kubeconfig of `admin` or `system:kube-scheduler`.
+
+        With `instance` it has a certificate of its own, by which the audit log tells programs apart that act
+        as one user (`pki.credential_id`).
+        """
         ...
 
     def log(self, component: str) -> Path:

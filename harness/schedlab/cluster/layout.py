@@ -79,9 +79,9 @@ class Layout:
         """The log of a component."""
         return self.directory / "logs" / f"{component}.log"
 
-    def kubeconfig(self, user: str) -> Path:
-        """The kubeconfig of `user`."""
-        return self.private / "kubeconfigs" / (user.replace(":", "-") + ".yaml")
+    def kubeconfig(self, user: str, instance: str = "") -> Path:
+        """The kubeconfig of `user`, or of one of several programs that all act as this user."""
+        return self.private / "kubeconfigs" / ((instance or user).replace(":", "-") + ".yaml")
 
     def create(self) -> None:
         """Make the directories; the private one is new, and its owner's only from the first moment.
@@ -98,8 +98,12 @@ class Layout:
                 hint="set TMPDIR to a directory that you may write to",
             ) from error
 
-    def prepare(self, *, name: str, server: str) -> None:
-        """Write what the components read: certificates, kubeconfigs, the audit policy, the stages."""
+    def prepare(self, *, name: str, server: str) -> pki.CertificateAuthority:
+        """Write what the components read: certificates, kubeconfigs, the audit policy, the stages.
+
+        Returns the authority, which can issue more certificates as long as somebody holds it: its key is
+        never written down.
+        """
         for directory in (self.certificates, self.private / "kubeconfigs"):
             directory.mkdir(mode=0o700)
         authority = pki.CertificateAuthority(f"schedlab {name}")
@@ -121,6 +125,7 @@ class Layout:
             )
         self.audit_policy.write_bytes(msgspec.json.encode(audit.policy(SCHEDULER)))
         self.stages.write_text(stages())
+        return authority
 
     def _write_pair(self, stem: str, credential: pki.Credential) -> None:
         pki.write_private(self.certificates / f"{stem}.crt", credential.certificate)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schedlab import timing
-from schedlab.cluster import components, nodes, processes
+from schedlab.cluster import components, nodes, pki, processes
 from schedlab.cluster.api import ApiClient, etcd_healthy
 from schedlab.cluster.backend import ClusterSpec
 from schedlab.cluster.layout import ADMIN, CONTROLLER_MANAGER, KWOK, USERS, plan
@@ -85,8 +85,10 @@ class LocalControlPlane:
         """Everything that was started for it, in that order."""
         return tuple(self._processes)
 
-    def kubeconfig(self, user: str = ADMIN) -> Path:
+    def kubeconfig(self, user: str = ADMIN, instance: str = "") -> Path:
         """The kubeconfig of `user`, a self-contained file of mode 0600.
+
+        With `instance`, one with a certificate of its own.
 
         Raises:
             UsageError: there is no such user.
@@ -94,7 +96,17 @@ class LocalControlPlane:
         if user not in USERS:
             known = ", ".join(sorted(USERS))
             raise UsageError(f"there is no kubeconfig for {user!r}", hint=f"users are {known}")
-        return self._layout.kubeconfig(user)
+        path = self._layout.kubeconfig(user, instance)
+        if instance and not path.exists():
+            pki.write_kubeconfig(
+                path,
+                server=self.server,
+                cluster=f"schedlab-{self.name}",
+                authority=self._authority.certificate,
+                user=user,
+                credential=self._authority.client(user, USERS[user]),
+            )
+        return path
 
     def log(self, component: str) -> Path:
         """Where the output of a component goes."""
@@ -144,7 +156,7 @@ class LocalControlPlane:
         self.spawn("etcd", components.etcd(self.tools.path("etcd"), self._layout))
         self._record.server = f"https://{HOST}:{self._named_port('kube-apiserver')}"
         self._record.versions = self.tools.versions()
-        self._layout.prepare(name=self.name, server=self.server)
+        self._authority = self._layout.prepare(name=self.name, server=self.server)
         await self._healthy("etcd", lambda: etcd_healthy(self._layout.etcd_socket), deadline)
         async with ApiClient.of(self._layout, self.server) as client:
             await self._start_api_server(client, deadline)

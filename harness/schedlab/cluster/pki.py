@@ -159,5 +159,15 @@ def write_kubeconfig(
     return write_private(path, yaml.safe_dump(document, sort_keys=False))
 
 
+def credential_id(kubeconfig: Path) -> str:
+    """What the audit log calls the certificate of a kubeconfig that `write_kubeconfig` wrote.
+
+    It is the SHA-256 of the certificate (k8s.io/apiserver, pkg/authentication/request/x509/x509.go).
+    """
+    user = yaml.safe_load(kubeconfig.read_text())["users"][0]["user"]
+    certificate = x509.load_pem_x509_certificate(base64.b64decode(user["client-certificate-data"]))
+    return f"X509SHA256={certificate.fingerprint(hashes.SHA256()).hex()}"
+
+
 def _inline(data: bytes) -> str:
     return base64.b64encode(data).decode()

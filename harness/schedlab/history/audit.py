@@ -11,14 +11,16 @@ import msgspec
 
 from schedlab.api.objects import Object
 
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 
 
 class Write(msgspec.Struct, frozen=True):
     """One write request and how it ended.
 
-    `code` is the HTTP status: a refused write is recorded, too. `body` is the request's object where the
-    audit policy keeps it.
+    `at` is when the server received it, `done` when it had answered, both by the server's clock. `code` is
+    the HTTP status: a refused write is recorded, too. `body` is the request's object where the audit policy
+    keeps it. `credential` tells apart programs that act as one user.
     """
 
     at: datetime
@@ -31,6 +33,8 @@ class Write(msgspec.Struct, frozen=True):
     namespace: str = ""
     group: str = ""
     body: Object | None = None
+    done: datetime | None = None
+    credential: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -48,6 +52,7 @@ class _ObjectRef(msgspec.Struct):
 
 class _User(msgspec.Struct):
     username: str = ""
+    extra: dict[str, list[str]] = {}
 
 
 class _Status(msgspec.Struct):
@@ -62,6 +67,7 @@ class _Event(msgspec.Struct):
     status: _Status | None = msgspec.field(default=None, name="responseStatus")
     body: Any = msgspec.field(default=None, name="requestObject")
     at: datetime | None = msgspec.field(default=None, name="requestReceivedTimestamp")
+    done: datetime | None = msgspec.field(default=None, name="stageTimestamp")
 
 
 def parse(line: bytes) -> Write | None:
@@ -83,6 +89,8 @@ def parse(line: bytes) -> Write | None:
         name=name,
         code=event.status.code if event.status else 0,
         body=body,
+        done=event.done,
+        credential=next(iter(event.user.extra.get(CREDENTIAL) or []), ""),
     )
 
 

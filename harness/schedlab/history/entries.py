@@ -9,6 +9,7 @@ import msgspec
 
 from schedlab.api.objects import Object, Ref, key_of, ref_of, version_of
 
+ProcessChange = Literal["started", "ready", "signalled", "stopped", "exited"]
 Change = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
@@ -65,10 +66,12 @@ class ProcessEvent(msgspec.Struct, frozen=True, tag_field="entry", tag="process"
 
     at: datetime
     process: str
-    event: Literal["started", "ready", "signalled", "stopped", "exited"]
+    event: ProcessChange
     pid: int = 0
     code: int | None = None
     detail: str = ""
+    credential: str = ""
+    """By which the audit log knows what it writes."""
 
 
 Entry = Revision | Gap | ProcessEvent

@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from signal import Signals
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
@@ -31,6 +32,8 @@ class Met:
 
     seen: str = ""
     objects: tuple[Ref, ...] = ()
+    value: Json = None
+    """What `as` binds, for assertions that have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,22 @@ class Writer(Protocol):
         ...
 
 
+class Replicas(Protocol):
+    """The processes of the scheduler under test."""
+
+    async def scale(self, count: int, program: str | None) -> list[str]:
+        """Start replicas until `count` live, of another scheduler if `program` names one; all that live."""
+        ...
+
+    async def restart(self, name: str) -> str:
+        """Start another process in the place of one that has ended; returns its name."""
+        ...
+
+    def signal(self, name: str, number: Signals) -> None:
+        """Send a signal to a process."""
+        ...
+
+
 class Env(Protocol):
     """What an action works with."""
 
@@ -112,6 +131,11 @@ class Env(Protocol):
     @property
     def writer(self) -> Writer:
         """Writes, remembered."""
+        ...
+
+    @property
+    def replicas(self) -> Replicas:
+        """The processes of the scheduler under test."""
         ...
 
     async def until(self, check: Check, seconds: float) -> None:

@@ -14,10 +14,13 @@ from schedlab.operations.delete import Delete
 from schedlab.operations.error import Error
 from schedlab.operations.events import Events
 from schedlab.operations.explain import Explain
+from schedlab.operations.leader import Leader
 from schedlab.operations.nodes import Nodes
 from schedlab.operations.patch import Patch
 from schedlab.operations.pods import Pods
+from schedlab.operations.preempted import Preempted
 from schedlab.operations.scheduled import Scheduled
+from schedlab.operations.scheduler import Scheduler
 from schedlab.operations.spread import Spread
 from schedlab.operations.unschedulable import Unschedulable
 from schedlab.operations.wait import Wait
@@ -34,6 +37,9 @@ OPERATIONS: Mapping[str, type[Operation]] = {
         Scheduled,
         Unschedulable,
         Spread,
+        Preempted,
+        Leader,
+        Scheduler,
         Assert,
         Error,
         Wait,

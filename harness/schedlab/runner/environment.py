@@ -14,6 +14,7 @@ from schedlab.history.objects import Objects
 from schedlab.operations.base import Check, Scope
 from schedlab.operations.evaluate import evaluate
 from schedlab.runner.journal import Journal
+from schedlab.runner.replicas import Replicas
 from schedlab.runner.station import Station
 from schedlab.suite.plan import Test
 
@@ -24,7 +25,14 @@ class Environment:
     """The `Env` of one test: its names, its record, its writer."""
 
     def __init__(
-        self, station: Station, test: Test, history: History, namespace: str, directory: Path
+        self,
+        station: Station,
+        test: Test,
+        history: History,
+        namespace: str,
+        directory: Path,
+        *,
+        replicas: Replicas,
     ) -> None:
         self.bindings: dict[str, Any] = {
             "namespace": namespace,
@@ -33,6 +41,7 @@ class Environment:
         }
         self.notes: list[str] = []
         self.history = history
+        self.replicas = replicas
         self.writer = Journal(station.client, station.recorder, namespace)
         self._station = station
         self._test = test

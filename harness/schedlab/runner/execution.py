@@ -15,8 +15,8 @@ from schedlab.operations.base import Action, Assertion, Operation, OperationErro
 from schedlab.operations.evaluate import evaluate
 from schedlab.runner.environment import Environment
 from schedlab.runner.evidence import failure_of
+from schedlab.runner.replicas import Replicas
 from schedlab.runner.result import Failure, OperationRecord
-from schedlab.schedulers.running import RunningScheduler
 from schedlab.suite.expressions import substitute
 from schedlab.suite.plan import PlannedOperation, PlannedStep, Test
 from schedlab.suite.types import Timeouts
@@ -49,13 +49,13 @@ class Execution:
         self,
         test: Test,
         env: Environment,
-        scheduler: RunningScheduler,
+        replicas: Replicas,
         pace: Pace,
         progress: Callable[[str], None],
     ) -> None:
         self._test = test
         self._env = env
-        self._scheduler = scheduler
+        self._replicas = replicas
         self._pace = pace
         self._progress = progress
         self.records: list[OperationRecord] = []
@@ -132,7 +132,7 @@ class Execution:
             SchedulerGone: it ended meanwhile.
         """
         task = asyncio.create_task(self._run(step, planned), name=planned.tag)
-        end = asyncio.create_task(self._scheduler.ended(), name="scheduler ended")
+        end = asyncio.create_task(self._replicas.ended(), name="scheduler ended")
         try:
             done, _ = await asyncio.wait({task, end}, return_when=asyncio.FIRST_COMPLETED)
             if end in done:
@@ -157,6 +157,8 @@ class Execution:
                 self._pace.cut(seconds),
                 holds,
             )
+            if name := getattr(operation, "as_", None):
+                self._env.bindings[name] = met.value
             return met.seen
         if isinstance(operation, Action):
             result = await operation.run(self._env, self._pace.cut(seconds))

@@ -12,13 +12,12 @@ from schedlab import timing
 from schedlab.api.errors import ApiError
 from schedlab.history.audit import AuditLog
 from schedlab.history.directory import RunDirectory
-from schedlab.history.entries import ProcessEvent
 from schedlab.history.history import History
 from schedlab.runner.environment import Environment
 from schedlab.runner.execution import DEFAULTS, UNHURRIED, Execution, Pace, SchedulerGone, of_kind
+from schedlab.runner.replicas import Replicas
 from schedlab.runner.result import Failure, Result, Verdict
 from schedlab.runner.station import Setup, Station
-from schedlab.schedulers.running import RunningScheduler
 from schedlab.suite.plan import Test
 
 _LONGEST_NAME = 63
@@ -35,6 +34,7 @@ class Order:
     test: Test
     directory: Path
     disabled: tuple[str, ...] = ()
+    mutation: str = ""
     pace: Pace = UNHURRIED
     progress: Callable[[str], None] = _silent
 
@@ -42,7 +42,12 @@ class Order:
     def setup(self) -> Setup:
         """How the scheduler must run."""
         needs = self.test.spec.scheduler
-        return Setup(config=needs.config, flags=tuple(needs.flags), disabled=self.disabled)
+        return Setup(
+            config=needs.config,
+            flags=tuple(needs.flags),
+            disabled=self.disabled,
+            extenders=tuple(needs.extenders or ()),
+        )
 
 
 async def run_test(station: Station, order: Order) -> Result:
@@ -69,14 +74,18 @@ async def run_test(station: Station, order: Order) -> Result:
     audit = AuditLog(station.control_plane.audit_log)
     log_start = scheduler.log.stat().st_size
     history = station.recorder.begin(directory, audit)
-    history.append(
-        ProcessEvent(at=timing.now(), process=scheduler.name, event="ready", pid=scheduler.process.pid)
+    logs = [scheduler.log]
+    replicas = Replicas(
+        station, order.setup, scheduler, history, kept=lambda replica: logs.append(replica.log)
     )
     started = timing.monotonic()
     try:
-        result = await _judged(station, order, scheduler, history)
+        result = await _judged(station, order, replicas, history)
     finally:
+        await replicas.close()
         directory.keep_log(scheduler.spec.name, scheduler.log, log_start)
+        for log in logs[1:]:
+            directory.keep_log(log.stem, log, 0)
         directory.keep_audit(audit)
         directory.close()
     result = msgspec.structs.replace(result, seconds=round(timing.monotonic() - started, 3))
@@ -84,11 +93,11 @@ async def run_test(station: Station, order: Order) -> Result:
     return result
 
 
-async def _judged(station: Station, order: Order, scheduler: RunningScheduler, history: History) -> Result:
+async def _judged(station: Station, order: Order, replicas: Replicas, history: History) -> Result:
     """Run the steps, undo everything, and say what that means."""
     namespace = await _namespace(station, order.test)
-    env = Environment(station, order.test, history, namespace, order.directory)
-    execution = Execution(order.test, env, scheduler, order.pace, order.progress)
+    env = Environment(station, order.test, history, namespace, order.directory, replicas=replicas)
+    execution = Execution(order.test, env, replicas, order.pace, order.progress)
     gone = ""
     station.spoilt = f"{order.test.id} was interrupted"
     try:
@@ -96,11 +105,6 @@ async def _judged(station: Station, order: Order, scheduler: RunningScheduler, h
         await execution.cleanups()
     except SchedulerGone as error:
         gone = error.message
-        history.append(
-            ProcessEvent(
-                at=timing.now(), process=scheduler.name, event="exited", code=scheduler.process.returncode
-            )
-        )
     leftovers = await _clean(station, order, env, namespace)
     station.spoilt = f"{order.test.id} left {', '.join(leftovers)}" if leftovers else ""
     verdict, reason = _verdict(station, execution.failure, gone, leftovers)
@@ -188,7 +192,7 @@ def _result(order: Order, station: Station, verdict: Verdict, **more: object) ->
             scheduler=station.spec.name,
             verdict=verdict,
             artifacts=str(order.directory),
-            plugin=",".join(order.disabled),
+            mutation=order.mutation,
         ),
         **more,
     )

@@ -11,9 +11,11 @@ from schedlab.api.client import Client
 from schedlab.cluster.backend import Backend, ClusterSpec, ControlPlane
 from schedlab.history.recorder import Recorder
 from schedlab.runner.barrier import Barrier
-from schedlab.schedulers.configuration import scheduler_name
+from schedlab.runner.extenders import Extenders
+from schedlab.schedulers.configuration import merge, scheduler_name
 from schedlab.schedulers.declaration import SchedulerSpec
 from schedlab.schedulers.running import RunningScheduler, start
+from schedlab.suite.extenders import ExtenderNeeds
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Setup:
     config: Mapping[str, Any] = field(default_factory=dict)
     flags: Sequence[str] = ()
     disabled: Sequence[str] = ()
+    extenders: Sequence[ExtenderNeeds] = ()
 
 
 class Station:
@@ -34,6 +37,7 @@ class Station:
         self.client = client
         self.recorder = Recorder(client)
         self.barrier = Barrier(client, self.recorder)
+        self.extenders = Extenders(client, lambda: self.recorder.history.current)
         self.scheduler: RunningScheduler | None = None
         self.tests = 0
         self.spoilt = ""
@@ -67,15 +71,30 @@ class Station:
         if self.scheduler is not None and self.scheduler.alive and self._setup == setup:
             return self.scheduler
         await self._stop_scheduler()
-        self.scheduler = await start(
-            self.spec,
+        self.scheduler = await self.start_scheduler(setup, self.spec)
+        self._setup = setup
+        return self.scheduler
+
+    async def start_scheduler(self, setup: Setup, spec: SchedulerSpec) -> RunningScheduler:
+        """One more scheduler process; whoever asks for it stops it.
+
+        Raises:
+            EnvironmentStartError: it does not start.
+        """
+        config = setup.config
+        if entries := await self.extenders.serve(setup.extenders):
+            config = merge(config, {"extenders": entries})
+        return await start(
+            spec,
             self.control_plane,
-            config_patch=setup.config,
+            config_patch=config,
             extra_flags=setup.flags,
             disabled=setup.disabled,
         )
-        self._setup = setup
-        return self.scheduler
+
+    def discard_scheduler(self) -> None:
+        """Forget the scheduler, since a test has ended it; the next test gets a new one."""
+        self.scheduler = None
 
     async def seen(self, node: str, seconds: float) -> None:
         """Wait until the scheduler has seen all that was written about nodes and assigned pods."""
@@ -92,6 +111,7 @@ class Station:
     async def close(self) -> None:
         """Stop the scheduler and the watches, and take the control plane down."""
         await self._stop_scheduler()
+        await self.extenders.close()
         await self.recorder.stop()
         await self.client.close()
         await self.control_plane.down()

@@ -21,6 +21,7 @@ import msgspec
 from schedlab import timing
 from schedlab.cluster.backend import ControlPlane
 from schedlab.cluster.layout import SCHEDULER
+from schedlab.cluster.pki import credential_id
 from schedlab.cluster.ports import HOST
 from schedlab.cluster.processes import Process
 from schedlab.errors import EnvironmentStartError
@@ -44,6 +45,11 @@ class RunningScheduler:
     def name(self) -> str:
         """The name of its declaration."""
         return self.spec.name
+
+    @property
+    def credential(self) -> str:
+        """By which the audit log knows what it writes."""
+        return credential_id(Path(self.values["kubeconfig"]))
 
     @property
     def alive(self) -> bool:
@@ -88,10 +94,10 @@ async def start(
         EnvironmentStartError: it ended, or was not ready in time; with the end of its log. Nothing is left
         running.
     """
-    kubeconfig = control_plane.kubeconfig(SCHEDULER)
-    config = configuration(spec.spec.config, config_patch or {}, kubeconfig, disabled)
     port = control_plane.reserve_port()
     name = f"{spec.name}-{port}"
+    kubeconfig = control_plane.kubeconfig(SCHEDULER, instance=name)
+    config = configuration(spec.spec.config, config_patch or {}, kubeconfig, disabled)
     file = control_plane.directory / f"{name}.config.json"
     file.write_bytes(msgspec.json.format(msgspec.json.encode(config)))
     values = {

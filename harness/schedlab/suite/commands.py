@@ -30,7 +30,7 @@ SCHEMAS = ("test", "scheduler")
 )
 @click.option("--strict-flaky", is_flag=True, help="Exit with 11 if all that failed was flaky.")
 @click.option(
-    "--sensitivity", is_flag=True, help="Disable the plugin each test names, and expect the test to fail."
+    "--sensitivity", is_flag=True, help="Break each test by its plugin or mutation, and expect it to fail."
 )
 @click.option(
     "--artifacts",

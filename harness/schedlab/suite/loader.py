@@ -21,6 +21,7 @@ from schedlab.suite import document
 from schedlab.suite.bindings import undefined
 from schedlab.suite.check import Checker
 from schedlab.suite.document import Document
+from schedlab.suite.mutation import mutated, void
 from schedlab.suite.plan import PlannedOperation, PlannedStep, Test
 from schedlab.suite.positions import LoadError, Position, Problem, did_you_mean
 from schedlab.suite.types import GROUP, TestDocument
@@ -46,6 +47,9 @@ def load(path: Path) -> Test:
     typed = convert(doc, TestDocument)
     test = _plan(doc, typed, files)
     problems = list(undefined(test, doc))
+    if test.spec.mutation is not None:
+        problems += void(test, test.spec.mutation, doc)
+        problems += undefined(mutated(test, test.spec.mutation), doc)
     if problems:
         raise LoadError(problems)
     return test

@@ -70,7 +70,10 @@ def _row(field: inspect.Field) -> str:
 
 def _default(field: inspect.Field) -> str:
     value = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
-    return "" if value in (None, [], {}, "") else f"`{json.dumps(value)}`"
+    unsaid = value in (None, [], {}, "") or isinstance(
+        value, msgspec.Struct
+    )  # a part's fields have their own
+    return "" if unsaid else f"`{json.dumps(value)}`"
 
 
 def _description(kind: inspect.Type) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct, field
 
 from schedlab.suite.check import OPERATIONS, explain_pattern
+from schedlab.suite.extenders import ExtenderNeeds
 
 GROUP = "schedlab/v1alpha1"
 
@@ -19,6 +20,9 @@ NAME_PATTERN = explain_pattern(
 )
 DURATION_PATTERN = explain_pattern(
     r"^(0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+)$", "a number with a unit, such as 500ms, 5s or 1m30s"
+)
+MUTATION_PATTERN = explain_pattern(
+    r"^[A-Za-z0-9][-A-Za-z0-9 .,:/']{0,60}$", "words that go on after 'with', such as: no budget"
 )
 BINDING_PATTERN = explain_pattern(r"^[A-Za-z_][A-Za-z0-9_]*$", "letters, digits and underscores")
 
@@ -87,6 +91,28 @@ class SchedulerNeeds(_Part):
         ),
     ] = {}
     flags: Annotated[list[str], Meta(description="Appended to its command line.")] = []
+    extenders: Annotated[
+        list[ExtenderNeeds] | None,
+        Meta(description="HTTP extenders that the runner serves and adds to the configuration."),
+    ] = None
+
+
+class Mutation(_Part):
+    """A change under which the test must fail; for tests that disabling their plugin does not break."""
+
+    name: Annotated[
+        str,
+        Meta(
+            pattern=MUTATION_PATTERN, description="What is wrong then, as it goes on after 'with': no budget."
+        ),
+    ]
+    bindings: Annotated[
+        list[Binding], Meta(description="Other values for bindings of `spec.bindings`; the rest stay.")
+    ] = []
+    scheduler: Annotated[
+        SchedulerNeeds, Meta(description="Merged over `spec.scheduler`, in the same way.")
+    ] = field(default_factory=SchedulerNeeds)
+    without: Annotated[list[str], Meta(description="Names of steps that are left out.")] = []
 
 
 class Step(_Part):
@@ -113,6 +139,10 @@ class Spec(_Part, kw_only=True):
     timeouts: Timeouts = field(default_factory=Timeouts)
     bindings: list[Binding] = []
     scheduler: SchedulerNeeds = field(default_factory=SchedulerNeeds)
+    mutation: Annotated[
+        Mutation | None,
+        Meta(description="What `--sensitivity` does to this test instead of disabling its plugin."),
+    ] = None
     requires: Annotated[
         list[Literal["audit", "component-flags", "logs", "own-control-plane", "process-faults"]],
         Meta(description="What the backend must provide; without it the test is inconclusive."),

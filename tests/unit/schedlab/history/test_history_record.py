@@ -11,7 +11,7 @@ import pytest
 from schedlab.api import Object
 from schedlab.errors import UsageError
 from schedlab.history import Gap, History, ProcessEvent, Revision
-from schedlab.history.audit import AuditLog
+from schedlab.history.audit import CREDENTIAL, AuditLog
 from schedlab.history.directory import RunDirectory, load
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -105,7 +105,8 @@ def audit_line(verb: str, user: str, stage: str = "ResponseComplete", code: int 
     event = {
         "stage": stage,
         "verb": verb,
-        "user": {"username": user},
+        "user": {"username": user, "extra": {CREDENTIAL: [f"of-{user}"]}},
+        "stageTimestamp": "2026-01-01T00:00:01.000000Z",
         "requestReceivedTimestamp": "2026-01-01T00:00:00.000000Z",
         "objectRef": {"resource": "pods", **ref},
         "responseStatus": {"code": code},
@@ -135,6 +136,8 @@ def test_writes_come_from_the_audit_log_as_it_grows(tmp_path: Path) -> None:
         file.write(audit_line("patch", "s", name="z")[20:])
     assert [w.name for w in history.writes(user="s")] == ["a", "z"]
     assert [w.name for w in history.writes(verb="patch")] == ["z"]
+    assert {w.credential for w in history.writes()} == {"of-s", "of-k"}
+    assert {w.done for w in history.writes()} == {datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)}
 
 
 def test_without_an_audit_log_no_writes_are_known(tmp_path: Path) -> None:

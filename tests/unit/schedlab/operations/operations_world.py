@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from signal import Signals
 from typing import Any
 
 from schedlab.api.objects import Object, Ref
 from schedlab.history import History, Revision, Write
+from schedlab.history.entries import ProcessChange, ProcessEvent
 from schedlab.operations.base import Check, Scope
 from schedlab.operations.evaluate import evaluate
 
@@ -113,7 +115,7 @@ class World:
             }
         )
 
-    def asked_to_bind(self, pod: str, code: int = 201) -> None:
+    def asked_to_bind(self, pod: str, code: int = 201, credential: str = "") -> None:
         self.audit.known.append(
             Write(
                 at=self.now,
@@ -124,7 +126,40 @@ class World:
                 namespace="ns",
                 name=pod,
                 code=code,
+                credential=credential,
             )
+        )
+
+    def process(self, name: str, event: ProcessChange = "ready", code: int | None = None) -> None:
+        """Something befalls a process; its credential is `by-` and its name."""
+        self.history.append(
+            ProcessEvent(at=self.now, process=name, event=event, code=code, credential=f"by-{name}")
+        )
+
+    def lease(self, holder: str, transitions: int = 0, *, by: str = "") -> Object:
+        """The scheduler's lease is written, by a process of the test or by a stranger."""
+        spec = {"holderIdentity": holder, "leaseTransitions": transitions}
+        self.audit.known.append(
+            Write(
+                at=self.now,
+                user="system:kube-scheduler",
+                verb="update",
+                resource="leases",
+                group="coordination.k8s.io",
+                namespace="kube-system",
+                name="kube-scheduler",
+                code=200,
+                body={"spec": spec},
+                credential=f"by-{by}" if by else "",
+            )
+        )
+        return self.put(
+            {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": "kube-scheduler", "namespace": "kube-system"},
+                "spec": spec,
+            }
         )
 
 
@@ -142,6 +177,21 @@ class RecordingEnv:
     @property
     def writer(self) -> RecordingEnv:
         return self
+
+    @property
+    def replicas(self) -> RecordingEnv:
+        return self
+
+    async def scale(self, count: int, program: str | None) -> list[str]:
+        self.done.append(("scale", str(count), program or ""))
+        return ["r-0"]
+
+    async def restart(self, name: str) -> str:
+        self.done.append(("restart", name))
+        return f"{name}-again"
+
+    def signal(self, name: str, number: Signals) -> None:
+        self.done.append(("signal", name, number.name))
 
     async def create(self, item: Object) -> Object:
         self.done.append(("create", item["kind"], item["metadata"]["name"]))

@@ -22,7 +22,7 @@ def environment(directory: Path, scheduler: Any) -> Environment:
     spec = SimpleNamespace(name="mine")
     station = SimpleNamespace(spec=spec, scheduler=scheduler, client=None, recorder=None)
     test = SimpleNamespace(name="a-test", files={"f": []})
-    return Environment(station, test, history, "ns", directory)  # type: ignore[arg-type]
+    return Environment(station, test, history, "ns", directory, replicas=None)  # type: ignore[arg-type]
 
 
 def test_the_built_in_bindings_are_there(tmp_path: Path) -> None:

@@ -32,9 +32,7 @@ class FakeLab:
     def __init__(self, backend: object, directory: Path, worker: str = "") -> None:
         self.directory = directory
 
-    def run(
-        self, test: Any, scheduler: Any, *, disabled: tuple[str, ...] = (), progress: Any, **_more: Any
-    ) -> Result:
+    def run(self, test: Any, scheduler: Any, *, mutation: str = "", progress: Any, **_more: Any) -> Result:
         progress("at work")
         title = f"{test.id}[{scheduler.name}]"
         type(self).ran.append(title)
@@ -48,7 +46,7 @@ class FakeLab:
             reason="no etcd" if verdict == "environment" else "",
             environment=verdict == "environment",
             failure=FAILURE if failed else None,
-            plugin=",".join(disabled),
+            mutation=mutation,
         )
 
     def close(self) -> None:

@@ -35,8 +35,8 @@ class Plane:
         self.ports = PortReservations()
         self.started: list[Process] = []
 
-    def kubeconfig(self, user: str) -> Path:
-        return self.directory / f"{user}.kubeconfig"
+    def kubeconfig(self, user: str, instance: str = "") -> Path:
+        return self.directory / f"{user}-{instance}.kubeconfig"
 
     def log(self, component: str) -> Path:
         return self.directory / f"{component}.log"
@@ -76,7 +76,9 @@ async def test_it_is_started_as_the_scheduler_user_and_is_ready(tmp_path: Path) 
         assert running.alive
         written = written_config(running)
         assert written == running.config
-        assert written["clientConnection"]["kubeconfig"].endswith("system:kube-scheduler.kubeconfig")
+        assert written["clientConnection"]["kubeconfig"].endswith(
+            f"system:kube-scheduler-{running.process.name}.kubeconfig"
+        )
         assert written["parallelism"] == 1
         assert written["profiles"][0]["plugins"]["multiPoint"]["disabled"] == [{"name": "X"}]
     finally:
