@@ -88,6 +88,11 @@ class ControlPlane(Protocol):
         """
         ...
 
+    @property
+    def serving_pair(self) -> tuple[Path, Path]:
+        """Certificate and key for what stands in the API server's place; its clients trust them."""
+        ...
+
     def log(self, component: str) -> Path:
         """Where the output of a component goes."""
         ...

@@ -108,6 +108,11 @@ class LocalControlPlane:
             )
         return path
 
+    @property
+    def serving_pair(self) -> tuple[Path, Path]:
+        """Certificate and key for what stands in the API server's place: its own."""
+        return self._layout.certificates / "server.crt", self._layout.certificates / "server.key"
+
     def log(self, component: str) -> Path:
         """Where the output of a component goes."""
         return self._layout.log(component)

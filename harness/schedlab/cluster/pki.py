@@ -159,6 +159,38 @@ def write_kubeconfig(
     return write_private(path, yaml.safe_dump(document, sort_keys=False))
 
 
+@dataclass(frozen=True, slots=True)
+class PairFiles:
+    """What TLS libraries want as files: the authority to trust, and a client's certificate and key."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+def extract(kubeconfig: Path) -> PairFiles:
+    """The certificates of a kubeconfig that `write_kubeconfig` wrote, as files beside it."""
+    document = yaml.safe_load(kubeconfig.read_text())
+    cluster, user = document["clusters"][0]["cluster"], document["users"][0]["user"]
+
+    def beside(suffix: str, data: str) -> Path:
+        return write_private(kubeconfig.with_suffix(suffix), base64.b64decode(data))
+
+    return PairFiles(
+        authority=beside(".ca", cluster["certificate-authority-data"]),
+        certificate=beside(".crt", user["client-certificate-data"]),
+        key=beside(".key", user["client-key-data"]),
+    )
+
+
+def redirected(kubeconfig: Path, server: str) -> Path:
+    """A copy of a kubeconfig that leads to another server, beside it."""
+    document = yaml.safe_load(kubeconfig.read_text())
+    document["clusters"][0]["cluster"]["server"] = server
+    path = kubeconfig.with_name(f"{kubeconfig.stem}-redirected.yaml")
+    return write_private(path, yaml.safe_dump(document, sort_keys=False))
+
+
 def credential_id(kubeconfig: Path) -> str:
     """What the audit log calls the certificate of a kubeconfig that `write_kubeconfig` wrote.
 

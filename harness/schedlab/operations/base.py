@@ -18,6 +18,7 @@ from msgspec import field as struct_field
 
 from schedlab.api.objects import Json, Object, Ref
 from schedlab.errors import SchedlabError
+from schedlab.faults.rules import Fault
 from schedlab.history.history import History
 from schedlab.suite.types import BindingName, Duration
 
@@ -115,6 +116,18 @@ class Replicas(Protocol):
         ...
 
 
+class Faults(Protocol):
+    """What stands between the scheduler under test and the API server."""
+
+    def begin(self, fault: Fault) -> str:
+        """Put a fault in force; returns its name."""
+        ...
+
+    def end(self, name: str | None) -> None:
+        """End one fault, or all."""
+        ...
+
+
 class Env(Protocol):
     """What an action works with."""
 
@@ -136,6 +149,11 @@ class Env(Protocol):
     @property
     def replicas(self) -> Replicas:
         """The processes of the scheduler under test."""
+        ...
+
+    @property
+    def faults(self) -> Faults:
+        """What stands between the scheduler under test and the API server."""
         ...
 
     async def until(self, check: Check, seconds: float) -> None:

@@ -14,6 +14,7 @@ from schedlab.operations.delete import Delete
 from schedlab.operations.error import Error
 from schedlab.operations.events import Events
 from schedlab.operations.explain import Explain
+from schedlab.operations.fault import FaultOperation
 from schedlab.operations.leader import Leader
 from schedlab.operations.nodes import Nodes
 from schedlab.operations.patch import Patch
@@ -40,6 +41,7 @@ OPERATIONS: Mapping[str, type[Operation]] = {
         Preempted,
         Leader,
         Scheduler,
+        FaultOperation,
         Assert,
         Error,
         Wait,

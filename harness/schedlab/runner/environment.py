@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 
 from schedlab.api.objects import Ref
+from schedlab.faults.front import Front
 from schedlab.history.history import History
 from schedlab.history.objects import Objects
-from schedlab.operations.base import Check, Scope
+from schedlab.operations.base import Check, OperationError, Scope
 from schedlab.operations.evaluate import evaluate
 from schedlab.runner.journal import Journal
 from schedlab.runner.replicas import Replicas
@@ -52,6 +53,19 @@ class Environment:
     def scope(self) -> Scope:
         """The test's namespace, bindings and files."""
         return Scope(namespace=self._namespace, bindings=dict(self.bindings), files=self._test.files)
+
+    @property
+    def faults(self) -> Front:
+        """What stands between the scheduler under test and the API server.
+
+        Raises:
+            OperationError: nothing does.
+        """
+        if self._station.front is None:
+            raise OperationError(
+                "the scheduler reaches the API server directly", hint="set spec.scheduler.proxy to true"
+            )
+        return self._station.front
 
     async def until(self, check: Check, seconds: float) -> None:
         """Wait until `check` is Met."""

@@ -100,10 +100,11 @@ class Replicas:
         for watcher in self._watchers:
             watcher.cancel()
         await asyncio.gather(*self._watchers, return_exceptions=True)
-        if not self.managed:
+        if not (self.managed or self._setup.proxy):
             return
-        await asyncio.gather(*(replica.stop() for replica in self._running.values()))
-        self._station.discard_scheduler()
+        others = [replica for replica in self._running.values() if replica is not self._first]
+        await asyncio.gather(*(replica.stop() for replica in others))
+        await self._station.discard_scheduler()
         await self._forget_lease()
 
     def _manage(self) -> None:

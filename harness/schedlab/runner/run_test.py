@@ -47,6 +47,7 @@ class Order:
             flags=tuple(needs.flags),
             disabled=self.disabled,
             extenders=tuple(needs.extenders or ()),
+            proxy=needs.proxy,
         )
 
 

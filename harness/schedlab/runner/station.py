@@ -9,6 +9,7 @@ from typing import Any
 
 from schedlab.api.client import Client
 from schedlab.cluster.backend import Backend, ClusterSpec, ControlPlane
+from schedlab.faults.front import Front
 from schedlab.history.recorder import Recorder
 from schedlab.runner.barrier import Barrier
 from schedlab.runner.extenders import Extenders
@@ -26,6 +27,7 @@ class Setup:
     flags: Sequence[str] = ()
     disabled: Sequence[str] = ()
     extenders: Sequence[ExtenderNeeds] = ()
+    proxy: bool = False
 
 
 class Station:
@@ -42,6 +44,8 @@ class Station:
         self.tests = 0
         self.spoilt = ""
         """Why no further test may run here, if so."""
+        self.front: Front | None = None
+        """What stands before the API server, if the test wants faults."""
         self._setup: Setup | None = None
 
     @classmethod
@@ -71,6 +75,7 @@ class Station:
         if self.scheduler is not None and self.scheduler.alive and self._setup == setup:
             return self.scheduler
         await self._stop_scheduler()
+        self.front = Front(self.control_plane) if setup.proxy else None
         self.scheduler = await self.start_scheduler(setup, self.spec)
         self._setup = setup
         return self.scheduler
@@ -90,11 +95,12 @@ class Station:
             config_patch=config,
             extra_flags=setup.flags,
             disabled=setup.disabled,
+            front=self.front,
         )
 
-    def discard_scheduler(self) -> None:
-        """Forget the scheduler, since a test has ended it; the next test gets a new one."""
-        self.scheduler = None
+    async def discard_scheduler(self) -> None:
+        """End the scheduler and what stands before the API server; the next test gets a new one."""
+        await self._stop_scheduler()
 
     async def seen(self, node: str, seconds: float) -> None:
         """Wait until the scheduler has seen all that was written about nodes and assigned pods."""
@@ -107,6 +113,9 @@ class Station:
         if self.scheduler is not None:
             await self.scheduler.stop()
             self.scheduler = None
+        if self.front is not None:
+            await self.front.close()
+            self.front = None
 
     async def close(self) -> None:
         """Stop the scheduler and the watches, and take the control plane down."""

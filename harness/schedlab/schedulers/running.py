@@ -25,6 +25,7 @@ from schedlab.cluster.pki import credential_id
 from schedlab.cluster.ports import HOST
 from schedlab.cluster.processes import Process
 from schedlab.errors import EnvironmentStartError
+from schedlab.faults.front import Front
 from schedlab.schedulers.configuration import configuration
 from schedlab.schedulers.declaration import SchedulerSpec
 
@@ -40,16 +41,13 @@ class RunningScheduler:
     log: Path
     control_plane: ControlPlane
     values: Mapping[str, str]
+    credential: str = ""
+    """By which the audit log knows what it writes."""
 
     @property
     def name(self) -> str:
         """The name of its declaration."""
         return self.spec.name
-
-    @property
-    def credential(self) -> str:
-        """By which the audit log knows what it writes."""
-        return credential_id(Path(self.values["kubeconfig"]))
 
     @property
     def alive(self) -> bool:
@@ -87,8 +85,9 @@ async def start(
     extra_flags: Sequence[str] = (),
     disabled: Sequence[str] = (),
     log: Path | None = None,
+    front: Front | None = None,
 ) -> RunningScheduler:
-    """Start a scheduler on a control plane; returns once it is ready.
+    """Start a scheduler on a control plane, behind `front` if there is one; returns once it is ready.
 
     Raises:
         EnvironmentStartError: it ended, or was not ready in time; with the end of its log. Nothing is left
@@ -97,6 +96,9 @@ async def start(
     port = control_plane.reserve_port()
     name = f"{spec.name}-{port}"
     kubeconfig = control_plane.kubeconfig(SCHEDULER, instance=name)
+    credential = credential_id(kubeconfig)
+    if front is not None:
+        kubeconfig = await front.open(name, kubeconfig)
     config = configuration(spec.spec.config, config_patch or {}, kubeconfig, disabled)
     file = control_plane.directory / f"{name}.config.json"
     file.write_bytes(msgspec.json.format(msgspec.json.encode(config)))
@@ -110,7 +112,7 @@ async def start(
     argv = [*command(spec, spec.spec.command, values, control_plane), *extra_flags]
     log = log or control_plane.log(name)
     process = control_plane.spawn(name, argv, dict(spec.spec.environment), log)
-    running = RunningScheduler(spec, process, config, port, log, control_plane, values)
+    running = RunningScheduler(spec, process, config, port, log, control_plane, values, credential)
     try:
         await _ready(running)
     except BaseException:

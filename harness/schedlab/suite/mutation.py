@@ -15,7 +15,7 @@ from schedlab.schedulers.configuration import merge
 from schedlab.suite.document import Document
 from schedlab.suite.plan import Test
 from schedlab.suite.positions import Problem, did_you_mean
-from schedlab.suite.types import Binding, Mutation, SchedulerNeeds
+from schedlab.suite.types import Binding, Mutation
 
 
 def mutated(test: Test, mutation: Mutation) -> Test:
@@ -23,10 +23,12 @@ def mutated(test: Test, mutation: Mutation) -> Test:
     values = {binding.name: binding.value for binding in mutation.bindings}
     bindings = [Binding(name=b.name, value=values.get(b.name, b.value)) for b in test.spec.bindings]
     needs = test.spec.scheduler
-    scheduler = SchedulerNeeds(
-        config=merge(needs.config, mutation.scheduler.config),
-        flags=[*needs.flags, *mutation.scheduler.flags],
-        extenders=needs.extenders if mutation.scheduler.extenders is None else mutation.scheduler.extenders,
+    change = mutation.scheduler
+    scheduler = msgspec.structs.replace(
+        needs,
+        config=merge(needs.config, change.config),
+        flags=[*needs.flags, *change.flags],
+        extenders=needs.extenders if change.extenders is None else change.extenders,
     )
     return replace(
         test,

@@ -91,6 +91,9 @@ class SchedulerNeeds(_Part):
         ),
     ] = {}
     flags: Annotated[list[str], Meta(description="Appended to its command line.")] = []
+    proxy: Annotated[
+        bool, Meta(description="Put a proxy between it and the API server, for the operation `fault`.")
+    ] = False
     extenders: Annotated[
         list[ExtenderNeeds] | None,
         Meta(description="HTTP extenders that the runner serves and adds to the configuration."),

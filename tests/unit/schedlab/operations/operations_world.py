@@ -8,6 +8,7 @@ from signal import Signals
 from typing import Any
 
 from schedlab.api.objects import Object, Ref
+from schedlab.faults.rules import Fault
 from schedlab.history import History, Revision, Write
 from schedlab.history.entries import ProcessChange, ProcessEvent
 from schedlab.operations.base import Check, Scope
@@ -172,6 +173,7 @@ class RecordingEnv:
         self.history = world.history
         self.done: list[tuple[str, ...]] = []
         self.notes: list[str] = []
+        self.begun: list[Fault] = []
         self.answer = ""
 
     @property
@@ -181,6 +183,17 @@ class RecordingEnv:
     @property
     def replicas(self) -> RecordingEnv:
         return self
+
+    @property
+    def faults(self) -> RecordingEnv:
+        return self
+
+    def begin(self, fault: Fault) -> str:
+        self.begun.append(fault)
+        return f"fault-{len(self.begun)}"
+
+    def end(self, name: str | None) -> None:
+        self.done.append(("end", name or "all"))
 
     async def scale(self, count: int, program: str | None) -> list[str]:
         self.done.append(("scale", str(count), program or ""))
