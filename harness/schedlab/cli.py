@@ -30,6 +30,9 @@ COMMANDS: Mapping[str, Command] = {
     "status": Command("schedlab.cluster.commands:status", "Show the control planes that run."),
     "kubeconfig": Command("schedlab.cluster.commands:kubeconfig", "Print the kubeconfig of a control plane."),
     "logs": Command("schedlab.cluster.commands:logs", "Show the logs of a control plane."),
+    "leaders": Command(
+        "schedlab.report.commands:leaders", "Say how leadership changed hands in recorded runs."
+    ),
     "fuzz": Command("schedlab.fuzz.commands:fuzz", "Compare schedulers on generated clusters."),
     "record": Command("schedlab.fuzz.commands:record", "Record the decisions of a scheduler."),
 }

@@ -48,4 +48,4 @@ def _failure(failure: Failure) -> Iterator[str]:
 def rerun(result: Result) -> str:
     """The command that runs this test alone."""
     argv = ["schedlab", "test", shown(Path(result.path)), "--scheduler", result.scheduler]
-    return shlex.join([*argv, "--sensitivity"] if result.plugin else argv)
+    return shlex.join([*argv, "--sensitivity"] if result.mutation else argv)

@@ -46,14 +46,14 @@ _SENSITIVITY = {"pass": "sensitive", "fail": "insensitive", "inconclusive": "unc
 
 
 def _label(test: str, row: Mapping[str, Result]) -> str:
-    plugin = next(iter(row.values())).plugin
-    return f"{test} without {plugin}" if plugin else test
+    mutation = next(iter(row.values())).mutation
+    return f"{test} {mutation}" if mutation else test
 
 
 def _cell(result: Result | None) -> str:
     if result is None:
         return "-"
-    word = _SENSITIVITY.get(result.verdict, result.verdict) if result.plugin else result.verdict
+    word = _SENSITIVITY.get(result.verdict, result.verdict) if result.mutation else result.verdict
     return f"{word:12}  {result.seconds:5.1f}s"
 
 

@@ -67,4 +67,4 @@ def test_the_rerun_of_a_sensitivity_run_is_one() -> None:
     """Else it would pass."""
     import msgspec
 
-    assert "--sensitivity" in rendered(msgspec.structs.replace(RESULT, plugin="NodeAffinity"))
+    assert "--sensitivity" in rendered(msgspec.structs.replace(RESULT, mutation="without NodeAffinity"))

@@ -32,8 +32,8 @@ def test_sensitivity_has_words_of_its_own() -> None:
     """A test is sensitive or not; that it failed without its plugin is the good outcome."""
     rows = matrix(
         [
-            msgspec.structs.replace(result("a/one", "ref", "pass"), plugin="NodeAffinity"),
-            msgspec.structs.replace(result("b/two", "ref", "fail"), plugin="TaintToleration"),
+            msgspec.structs.replace(result("a/one", "ref", "pass"), mutation="without NodeAffinity"),
+            msgspec.structs.replace(result("b/two", "ref", "fail"), mutation="without TaintToleration"),
         ]
     )
     assert [line for line, _ in lines(rows)][1:] == [
