@@ -12,13 +12,14 @@ import gc
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
 
-from kubesched import logs
+from kubesched import logs, pod_resources, process_metrics
+from kubesched.api.objects import Pod
 from kubesched.client.events import EventRecorder
 from kubesched.client.intake import Intake
 from kubesched.client.kubeconfig import Endpoint, KubeconfigError, resolve
@@ -39,6 +40,7 @@ from kubesched.config.options import Options, OptionsError
 from kubesched.config.options import resolve as resolve_options
 from kubesched.config.problems import ConfigError
 from kubesched.core import CoreOptions, build_core
+from kubesched.extender import HttpExtender, build_extenders
 from kubesched.framework.registry import ENTRY_POINT_GROUP
 from kubesched.leading import Leading
 from kubesched.metrics import Metrics
@@ -69,6 +71,7 @@ class App:
     endpoint: Endpoint
     clock: Clock
     rng: Random
+    extenders: tuple[HttpExtender, ...] = ()
 
 
 def setup(flags: Flags) -> App | None:
@@ -88,9 +91,10 @@ def setup(flags: Flags) -> App | None:
         connection = options.config.client_connection
         endpoint = resolve(connection.kubeconfig, flags.text("master"), clock, os.environ)
         build_core(CoreOptions(options.config, options.gates, registry()), clock, Random(0))  # noqa: S311
+        extenders = build_extenders(options.config)
     except (ConfigError, FeatureGateError, OptionsError, KubeconfigError, OSError, ValueError) as error:
         raise StartupError(str(error)) from error
-    return App(options, endpoint, clock, Random())  # noqa: S311 - ties between nodes, no secret
+    return App(options, endpoint, clock, Random(), extenders)  # noqa: S311 - ties between nodes, no secret
 
 
 def serve(app: App) -> int:
@@ -150,6 +154,8 @@ class Process:
             await asyncio.gather(*self._background, return_exceptions=True)
             await parts.port.stop()
             await parts.client.close()
+            for extender in self._app.extenders:
+                await extender.close()
 
     def _parts(self) -> _Parts:
         app, clock, rng = self._app, self._app.clock, self._app.rng
@@ -169,6 +175,10 @@ class Process:
             writer=writer,
             volume_writer=VolumeWriter(client, lanes),
             on_move=metrics.moved,
+            on_hint=metrics.hinted,
+            on_preemption=metrics.preemption_attempts.inc,
+            measure=metrics,
+            extenders=app.extenders,
         )
         core = build_core(core_options, clock, rng)
         metrics.watch(lambda: core)
@@ -184,7 +194,7 @@ class Process:
             scheduler=Scheduler(
                 core, intake, api, metrics, may_write=leading.elector.may_write if leading else None
             ),
-            port=self._port(metrics, lanes, leading),
+            port=self._port(metrics, core, lanes, leading),
             reflectors=reflectors,
             leading=leading,
         )
@@ -200,7 +210,16 @@ class Process:
 
         clock, rng = self._app.clock, self._app.rng
         return [
-            Reflector(resource, client, lanes.read, intake.put, clock=clock, rng=rng, on_synced=synced)
+            Reflector(
+                resource,
+                client,
+                lanes.read,
+                intake.put,
+                clock=clock,
+                rng=rng,
+                on_synced=synced,
+                whole=bool(self._app.extenders) and resource.kind in {"Pod", "Node"},
+            )
             for resource in WATCHED
         ]
 
@@ -214,8 +233,17 @@ class Process:
         lanes.guard(leading.elector.may_write)
         return leading
 
-    def _port(self, metrics: Metrics, lanes: Lanes, leading: Leading | None) -> SecurePort:
-        port = SecurePort(self._app.options, metrics.registry, self._app.clock, lanes.review, VERSION)
+    def _port(self, metrics: Metrics, core: Core, lanes: Lanes, leading: Leading | None) -> SecurePort:
+        options = self._app.options
+        process_metrics.register(metrics.registry, VERSION, options.gates)
+        port = SecurePort(
+            options,
+            metrics.registry,
+            self._app.clock,
+            lanes.review,
+            VERSION,
+            pages={"/metrics/resources": pod_resources.page(lambda: _pods(core))},
+        )
         if leading is not None:
             port.health.extra["leaderElection"] = leading.health
         return port
@@ -306,6 +334,14 @@ class Process:
         if self._stop.is_set():
             os._exit(1)
         self._stop.set()
+
+
+def _pods(core: Core) -> Iterator[Pod]:
+    """Every pod that is known, assigned or not."""
+    pending = core.queue.pending()
+    yield from core.cluster.pods.by_uid.values()
+    for place in ("active", "backoff", "unschedulable", "gated"):
+        yield from getattr(pending, place)
 
 
 def _compare(core: Core) -> None:

@@ -6,18 +6,22 @@ Live scheduling, `explain` and `simulate` start from the same pieces. Follows `s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from kubesched.api.objects import Pod
 from kubesched.clock import Clock
+from kubesched.config.extended import extended_profiles
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.framework.handle import Handle, VolumeWriter, Writer
-from kubesched.framework.profile import Registry, build, refuse_unsupported
+from kubesched.framework.extending import Extender
+from kubesched.framework.handle import Handle, VolumeWriter, Writer, nobody_counts
+from kubesched.framework.measured import Measure
+from kubesched.framework.profile import Registry, build
 from kubesched.framework.runtime import Framework
 from kubesched.queue import SchedulingQueue
+from kubesched.queue.hints import Observe
 from kubesched.queue.places import OnMove
 from kubesched.schedule_one import Core
 from kubesched.state.cluster import Cluster
@@ -34,12 +38,15 @@ class CoreOptions:
     writer: Writer | None = None
     volume_writer: VolumeWriter | None = None
     on_move: OnMove | None = None
+    on_hint: Observe | None = None
+    extenders: Sequence[Extender] = ()
+    measure: Measure | None = None
+    on_preemption: Callable[[], None] = nobody_counts
 
 
 def build_core(options: CoreOptions, clock: Clock, rng: Random) -> Core:
     """A core with an empty state. Raises ValueError for profiles that cannot work."""
     config = options.config
-    refuse_unsupported(config)
     cluster = Cluster(clock)
 
     def activate(pods: Iterable[Pod]) -> None:
@@ -53,9 +60,13 @@ def build_core(options: CoreOptions, clock: Clock, rng: Random) -> Core:
         writer=options.writer,
         volume_writer=options.volume_writer,
         activate=activate,
+        extenders=options.extenders,
+        measure=options.measure,
+        on_preemption=options.on_preemption,
     )
     profiles: dict[str, Framework] = {
-        profile.scheduler_name: build(profile, options.registry, handle) for profile in config.profiles
+        profile.scheduler_name: build(profile, options.registry, handle)
+        for profile in extended_profiles(config)
     }
     sort = next(iter(profiles.values())).queue_sort
     if sort is None:
@@ -70,6 +81,7 @@ def build_core(options: CoreOptions, clock: Clock, rng: Random) -> Core:
         max_in_unschedulable=options.max_in_unschedulable,
         pop_from_backoff=options.gates.enabled("SchedulerPopFromBackoffQ"),
         on_move=options.on_move,
+        on_hint=options.on_hint,
     )
     return Core(
         cluster,

@@ -80,7 +80,9 @@ def _add_pod(core: Core, pod: Pod) -> Sequence[str]:
         return ()
     _log.info("Add event for unscheduled pod", v=3, pod=pod.key)
     core.queue.add(pod)
-    core.cluster.nominated.add(pod)
+    if core.queue.where(pod.uid) is Place.ACTIVE:
+        # Upstream nominates a pod that becomes active; a gated one claims no place yet.
+        core.cluster.nominated.add(pod)
     return (_ADDED,)
 
 
@@ -98,11 +100,13 @@ def _update_pod(core: Core, old: Pod, new: Pod) -> Sequence[str]:
 
 def _update_waiting_pod(core: Core, old: Pod, new: Pod) -> Sequence[str]:
     queued_at = core.queue.where(new.uid)
-    core.queue.update(old, new)
     if core.cluster.is_assumed(new.uid):
+        if queued_at is Place.IN_FLIGHT:
+            core.queue.update(old, new)  # what comes back, should the binding fail
         if new.is_terminating and not old.is_terminating:
             _assumed_pod_vanishes(core, new)
         return (_UPDATED,)
+    core.queue.update(old, new)
     if queued_at is not Place.IN_FLIGHT:
         core.cluster.nominated.update(old, new)
     if old.nominated_node_name and old.nominated_node_name != new.nominated_node_name:

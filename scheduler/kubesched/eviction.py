@@ -26,10 +26,14 @@ PLUGIN = "DefaultPreemption"
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """All victims of a preemptor were asked to leave; `failed` when one could not be asked."""
+    """All victims of a preemptor were asked to leave; `failed` when one could not be asked.
+
+    `seconds` is how long asking took.
+    """
 
     preemptor: Pod
     failed: bool = False
+    seconds: float = 0.0
 
 
 class Evictions:
@@ -49,11 +53,13 @@ class Evictions:
         node: str,
     ) -> None:
         """Evict the victims side by side, and hand over an `Evicted` at the end."""
+        started = framework.clock.now()
         leaving = [victim for victim in victims if not victim.is_terminating]
         results = await asyncio.gather(
             *(self._evict(preemptor, victim, framework, node) for victim in leaving)
         )
-        put(Evicted(preemptor, failed=not all(results)))
+        seconds = framework.clock.now() - started
+        put(Evicted(preemptor, failed=not all(results), seconds=seconds))
 
     async def _evict(self, preemptor: Pod, victim: Pod, framework: Framework, node: str) -> bool:
         note = f"Preempted by pod {preemptor.uid} on node {node}"

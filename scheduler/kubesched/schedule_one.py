@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING
 
+from kubesched import logs
+from kubesched.framework.at_once import at_once
 from kubesched.framework.cycle import Cycle
 from kubesched.framework.diagnosis import Diagnosis, histogram_message
+from kubesched.framework.extending import add_scores
 from kubesched.framework.failure import PluginError
 from kubesched.framework.feasible import feasible
 from kubesched.framework.interface import PostFilterResult
 from kubesched.framework.rank import Scores, rank
 from kubesched.framework.runtime import Framework
-from kubesched.framework.search import NO_NODES, NoNodesError, Search, find
+from kubesched.framework.score_log import SCORES, log_scores
+from kubesched.framework.search import NO_NODES, NoNodesError, Search, seek
 from kubesched.framework.status import Code, Status, error
 from kubesched.preemption.dry_run import preempt
 from kubesched.state.events import ActionType, ClusterEvent, Resource
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     from kubesched.state import Cluster
 
 __all__ = ["Core", "Outcome", "Placement", "feasible", "place", "preempt", "rank", "schedule_one", "unbind"]
+
+_log = logs.get(__name__)
 
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
@@ -75,8 +81,9 @@ class Outcome:
     With a `node` the pod is assumed there, and its binding begins. Otherwise `message` and `reason` are the
     PodScheduled condition's, the message is also the FailedScheduling event's note, `nominated` is the new
     nominated node name (None leaves it alone, "" clears it), `victims` are to be evicted from that node, and
-    `displaced` pods are to lose their nomination to it. A pod that was not tried at all has `skipped` set:
-    to the event's note, or to "" where nothing is said.
+    `displaced` pods are to lose their nomination to it. `announced` is the node that the API was told of
+    while the pod was binding; a watch need not have shown it yet. A pod that was not tried at all has
+    `skipped` set: to the event's note, or to "" where nothing is said.
     """
 
     pod: Pod
@@ -91,6 +98,7 @@ class Outcome:
     nominated: str | None = None
     victims: tuple[Pod, ...] = ()
     displaced: tuple[Pod, ...] = ()
+    announced: str = ""
     skipped: str | None = None
     requeued: bool = False
     waits: dict[str, float] = field(default_factory=dict)
@@ -120,36 +128,47 @@ async def schedule_one(core: Core, entry: Entry) -> Outcome:
     if core.cluster.is_assumed(pod.uid):
         core.queue.done(pod.uid)
         return Outcome(pod, entry, skipped="")
-    cycle = Cycle(pod, core.cluster, framework=framework, now=core.clock.now(), rng=core.rng)
+    cycle = Cycle(pod, core.cluster, framework=framework.for_attempt(), now=core.clock.now(), rng=core.rng)
+    search = Search(core.next_start, _percentage(core, framework))
     try:
-        search = Search(core.next_start, _percentage(core, framework))
-        placement = place(cycle, search)
-        core.next_start = search.next_start
+        placement = await seek_place(cycle, search)
         if placement.node is None:
             return _rejected(core, entry, cycle, placement)
         return _assume_and_reserve(core, entry, cycle, placement)
     except PluginError as failure:
         return _give_back(core, Outcome(pod, entry, cycle, status=error(str(failure)), nominated=""))
+    finally:
+        core.next_start = search.next_start
 
 
 def place(cycle: Cycle, search: Search) -> Placement:
+    """Find the pod's node under a profile without extenders. Raises PluginError."""
+    return at_once(seek_place(cycle, search))
+
+
+async def seek_place(cycle: Cycle, search: Search) -> Placement:
     """Find the pod's node; when no node is feasible, run PostFilter. Changes nothing but the cycle.
 
-    Raises PluginError.
+    Waits only while an extender answers. Raises PluginError.
     """
+    extenders = cycle.framework.extenders
     try:
-        diagnosis = find(cycle, search)
+        diagnosis = await seek(cycle, search, extenders)
     except NoNodesError:
         return Placement(None, NO_NODES)
     worlds = diagnosis.feasible
     evaluated = diagnosis.processed
     if not worlds.size:
-        return _post_filter(cycle, diagnosis)
-    view = diagnosis.view.take(worlds)
+        return await _post_filter(cycle, diagnosis)
+    view = diagnosis.feasible_view
     names = cycle.cluster.nodes.names
     if len(worlds) == 1:
         return Placement(names[view.rows[0]], None, diagnosis, evaluated=evaluated, feasible=1)
-    scores = rank(cycle, view)
+    scores = rank(cycle, view, detailed=_log.enabled(SCORES))
+    if extenders:
+        await add_scores(extenders, cycle, scores)
+    if _log.enabled(SCORES):
+        log_scores(cycle.pod, scores)
     best = scores.best()
     chosen = int(best[cycle.rng.randrange(len(best))]) if len(best) > 1 else int(best[0])
     return Placement(
@@ -157,11 +176,11 @@ def place(cycle: Cycle, search: Search) -> Placement:
     )
 
 
-def _post_filter(cycle: Cycle, diagnosis: Diagnosis) -> Placement:
+async def _post_filter(cycle: Cycle, diagnosis: Diagnosis) -> Placement:
     """Let PostFilter plugins make room; without any, an earlier nomination ends."""
     result = PostFilterResult(nominated="")
     if cycle.framework.post_filters:
-        result = cycle.framework.run_post_filter(cycle, diagnosis)
+        result = await cycle.framework.post_filter(cycle, diagnosis)
         diagnosis.post_filter_message = result.status.message if result.status else ""
     message = diagnosis.message(len(cycle.cluster.nodes))
     return Placement(None, Status(Code.Unschedulable, (message,)), diagnosis, post_filter=result)
@@ -229,28 +248,32 @@ def _one_node(status: Status) -> Status:
     return Status(status.code, (histogram_message([status], 1),), status.plugin)
 
 
-def unbind(core: Core, outcome: Outcome, status: Status) -> Outcome:
+def unbind(core: Core, outcome: Outcome, status: Status, *, denied: bool = False) -> Outcome:
     """The binding of an assumed pod failed: undo everything and give the pod back to the queue.
 
-    A rejection (by a Permit plugin while the pod waited) does not wake the pod itself by its own departure.
-    Follows upstream `handleBindingCycleError`.
+    A Permit plugin that `denied` the pod while it waited is its rejector. After that point nobody is: the
+    pod backs off, also when PreBind or Bind rejects it. A rejection does not wake the pod itself by its own
+    departure. Follows upstream `handleBindingCycleError`.
     """
     cycle, node = outcome.cycle, outcome.node
     if cycle is None or node is None:
         raise ValueError(f"pod {outcome.pod.key} was not assumed")
-    cycle.framework.run_unreserve(cycle, node)
-    failed = Outcome(outcome.pod, outcome.entry, cycle, status=_one_node(status), nominated="")
     uid = outcome.pod.uid
+    cycle.framework.run_unreserve(cycle, node)
+    cycle.framework.waiting_pods.remove(uid)
+    blamed = status if denied else None
+    said = _one_node(status) if denied else status
+    failed = Outcome(outcome.pod, outcome.entry, cycle, status=said, nominated="")
     if not core.cluster.is_assumed(uid):
-        return _give_back(core, failed, status)
+        return _give_back(core, failed, blamed)
     gone = ClusterEvent(Resource.AssignedPod, ActionType.Delete, old=core.cluster.pods.by_uid[uid])
     core.cluster.forget(uid)
     if status.is_rejected:
-        failed = _give_back(core, failed, status)
+        failed = _give_back(core, failed, blamed)
         core.queue.move_all(gone, only=lambda pod: pod.uid != uid)
         return failed
     core.queue.move_all(gone)
-    return _give_back(core, failed, status)
+    return _give_back(core, failed, blamed)
 
 
 def _give_back(core: Core, outcome: Outcome, blamed: Status | None = None) -> Outcome:

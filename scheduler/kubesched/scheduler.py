@@ -12,6 +12,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from kubesched import event_handlers, logs
 from kubesched.api.objects import Pod
 from kubesched.binding import Bindings, Bound, Permitted, bind
@@ -116,12 +118,14 @@ class Scheduler:
         _log.info("Attempting to schedule pod", v=3, pod=pod.key)
         started = core.clock.now()
         try:
-            return await schedule_one(core, entry)
+            outcome = await schedule_one(core, entry)
         except Exception as failure:  # noqa: BLE001 - one pod must not stop the loop (kubernetes#124930)
             _log.error("Error scheduling pod; retrying", failure, pod=pod.key, kind=type(failure).__name__)
             return self._broken(entry, failure)
         finally:
             self._metrics.algorithm_duration.observe(core.clock.now() - started)
+        self._metrics.evaluations.count(outcome)
+        return outcome
 
     def _broken(self, entry: Entry, failure: Exception) -> Outcome:
         """An attempt that raised: free what it held, and let the pod back off."""
@@ -152,6 +156,7 @@ class Scheduler:
         elif isinstance(item, Permitted):
             self._core.queue.binding(item.uid)
         elif isinstance(item, Evicted):
+            self._metrics.evicted(item.seconds, failed=item.failed)
             held = self._core.profiles[item.preemptor.scheduler_name].preemptors.end(item.preemptor.uid)
             if item.failed or held:
                 self._core.queue.activate([item.preemptor])
@@ -166,7 +171,9 @@ class Scheduler:
             self._metrics.permit_wait.labels(result).observe(bound.waited)
         if bound.status is not None:
             _log.info("Failed to bind pod", v=1, pod=pod.key, err=bound.status.message)
-            self._failed(unbind(core, outcome, bound.status))
+            failed = unbind(core, outcome, bound.status, denied=bound.denied)
+            failed.announced = (outcome.node or "") if bound.announced else ""
+            self._failed(failed)
             return
         core.queue.done(pod.uid)
         self._metrics.scheduled(outcome, pod.scheduler_name, core.clock.now())
@@ -196,19 +203,31 @@ class Scheduler:
         if not outcome.requeued:
             return
         self._note(pod, message)
-        self._api.statuses.submit(pod, unscheduled(reason, message), outcome.nominated)
-        if outcome.victims and outcome.nominated and outcome.cycle is not None:
-            self._metrics.preemption_victims.observe(len(outcome.victims))
-            for displaced in outcome.displaced:
-                self._api.statuses.submit(displaced, None, "")
-            framework = outcome.cycle.framework
-            framework.preemptors.begin(pod, outcome.victims)
-            self._background.start(
-                self._evictions.run(pod, outcome.victims, framework, self._intake.put, node=outcome.nominated)
-            )
+        known = _as_announced(pod, outcome.announced) if outcome.announced else pod
+        self._api.statuses.submit(known, unscheduled(reason, message), outcome.nominated)
+        self._make_room(outcome)
+
+    def _make_room(self, outcome: Outcome) -> None:
+        """Evict the victims; where all of them are leaving anyway, there is nothing to do but to wait."""
+        if outcome.cycle is None or all(victim.is_terminating for victim in outcome.victims):
+            return
+        pod, framework = outcome.entry.pod, outcome.cycle.framework
+        self._metrics.preemption_victims.observe(len(outcome.victims))
+        for displaced in outcome.displaced:
+            self._api.statuses.submit(displaced, None, "")
+        framework.preemptors.begin(pod, outcome.victims)
+        node = outcome.nominated or ""
+        self._background.start(
+            self._evictions.run(pod, outcome.victims, framework, self._intake.put, node=node)
+        )
 
     def _note(self, pod: Pod, note: str) -> None:
         self._api.events.record(
             pod, severity="Warning", reason="FailedScheduling", action="Scheduling", note=note,
             controller=pod.scheduler_name,
         )  # fmt: skip
+
+
+def _as_announced(pod: Pod, node_name: str) -> Pod:
+    """The pod as the API holds it, though no watch has said so yet; what to write is found by comparing."""
+    return structs.replace(pod, status=structs.replace(pod.status, nominated_node_name=node_name))

@@ -119,13 +119,27 @@ NOTHING = Selector(nothing=True)
 EVERYTHING = Selector()
 
 
+_MOST_COMPILED = 4096
+_compiled: dict[object, Selector] = {}
+
+
 def compile_selector(selector: LabelSelector | None) -> Selector:
-    """Compile an API selector.
+    """Compile an API selector; equal ones, which the pods of a workload bring, give the same object.
 
     None matches nothing, an empty one everything. ValueError on an invalid requirement.
     """
     if selector is None:
         return NOTHING
+    content = tuple(selector.match_labels.items()), selector.match_expressions
+    known = _compiled.get(content)
+    if known is None:
+        if len(_compiled) >= _MOST_COMPILED:
+            _compiled.clear()
+        known = _compiled[content] = _compile(selector)
+    return known
+
+
+def _compile(selector: LabelSelector) -> Selector:
     exact = [
         Requirement(key, Operator.IN, frozenset((value,))) for key, value in selector.match_labels.items()
     ]

@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple
 
 import msgspec
 
-from kubesched.api import resources
 from kubesched.api.affinity import Affinity, TopologySpreadConstraint
+from kubesched.api.asked import Asked, asked
 from kubesched.api.base import Object, Quantities, Value, derived, timestamp
 from kubesched.api.container import Container, ContainerStatus, ResourceRequirements
 from kubesched.api.taints import Toleration
@@ -102,16 +102,6 @@ class PodStatus(Value, frozen=True):
     qos_class: str = msgspec.field(default="", name="qosClass")
 
 
-_ASKED = (
-    "exact_requests",
-    "requests",
-    "incoming_requests",
-    "nonzero_requests",
-    "incoming_nonzero_requests",
-    "host_ports",
-)
-
-
 class HostPort(NamedTuple):
     """A port of the node that a pod occupies; `ip` is 0.0.0.0 for every address."""
 
@@ -188,75 +178,40 @@ class Pod(Object, frozen=True):
         return False
 
     @derived
-    def exact_requests(self) -> dict[str, int]:
-        """What the pod takes from its node, in exact nano-units, before rounding."""
-        return resources.pod_requests(self)
+    def asked(self) -> Asked:
+        """What the pod asks for; pods that ask alike share it."""
+        return asked(self)
 
-    @derived
+    @property
     def requests(self) -> dict[str, int]:
         """What the pod takes from its node: cpu in milli, everything else in base units."""
-        return resources.rounded(self.exact_requests)
+        return self.asked.requests
 
-    @derived
-    def incoming_requests(self) -> dict[str, int]:
-        """What the pod asks for before it runs: no resize counts, as in NodeResourcesFit's PreFilter."""
-        status = self.status
-        if not status.container_statuses and not status.init_container_statuses and status.resources is None:
-            return self.requests
-        return resources.rounded(resources.pod_requests(self, use_status=False))
-
-    @derived
+    @property
     def nonzero_requests(self) -> tuple[int, int]:
         """(milli cpu, memory bytes) with defaults, as a node's books count the pod."""
-        return resources.existing_nonzero(self)
+        return self.asked.nonzero
 
     @derived
-    def incoming_nonzero_requests(self) -> dict[str, int]:
-        """Requests with defaults, as scoring counts the pod while it is being placed."""
-        return resources.incoming_nonzero(self)
+    def has_storage(self) -> bool:
+        """Some volume has a source that plugins read; the token that every pod mounts has none."""
+        return any(volume != Volume(name=volume.name) for volume in self.spec.volumes)
 
     @derived
     def host_ports(self) -> tuple[HostPort, ...]:
         """Ports of the node that the pod's containers and sidecars occupy, without repetition."""
-        running = (*(c for c in self.spec.init_containers if c.is_sidecar), *self.spec.containers)
-        found = (
-            HostPort(port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)  # noqa: S104 - upstream's name for all addresses
-            for container in running
-            for port in container.ports
-            if port.host_port > 0
+        spec = self.spec
+        running = (*(c for c in spec.init_containers if c.is_sidecar), *spec.containers)
+        ports = [port for container in running for port in container.ports if port.host_port > 0]
+        return tuple(
+            dict.fromkeys(
+                HostPort(port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)  # noqa: S104 - upstream's name for all addresses
+                for port in ports
+            )
         )
-        return tuple(dict.fromkeys(found))
-
-    def adopt(self, other: Pod) -> None:
-        """Take over from another version of this pod what it worked out, if both ask for the same.
-
-        Most updates of a running pod change neither what it asks for nor its ports.
-        """
-        mine, theirs = self.spec, other.spec
-        if (
-            mine.containers == theirs.containers
-            and mine.init_containers == theirs.init_containers
-            and mine.resources == theirs.resources
-            and mine.overhead == theirs.overhead
-            and _resizing(self) == _resizing(other)
-        ):
-            known = other.__dict__
-            self.__dict__.update({name: known[name] for name in _ASKED if name in known})
 
     def assigned_to(self, node_name: str) -> Pod:
         """Give the same pod as bound to the node; what was derived from it is kept."""
         moved = msgspec.structs.replace(self, spec=msgspec.structs.replace(self.spec, node_name=node_name))
         moved.__dict__.update(self.__dict__)
         return moved
-
-
-def _resizing(pod: Pod) -> object:
-    """All that a resize under way may change about what the pod asks for."""
-    status = pod.status
-    return (
-        [(s.name, s.resources, s.allocated_resources) for s in status.container_statuses],
-        [(s.name, s.resources, s.allocated_resources) for s in status.init_container_statuses],
-        status.resources,
-        status.allocated_resources,
-        pod.resize_is_infeasible,
-    )

@@ -30,7 +30,7 @@ PODS = "pods"
 DEFAULT_MILLI_CPU = 100
 DEFAULT_MEMORY = 200 * 1024 * 1024
 
-_NONZERO_DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
+NONZERO_DEFAULTS = {CPU: DEFAULT_MILLI_CPU * 10**6, MEMORY: DEFAULT_MEMORY * 10**9}
 
 _PART = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _EXTENDED = re.compile(
@@ -97,30 +97,19 @@ def pod_requests(pod: Pod, *, use_status: bool = True, defaults: Mapping[str, in
     return total
 
 
-def existing_nonzero(pod: Pod) -> tuple[int, int]:
+def existing_nonzero(pod: Pod, exact: Amounts) -> tuple[int, int]:
     """Give (milli cpu, memory bytes) with defaults as a node's books count a pod that is on it.
 
-    Where requests on the pod level are set, a default applies only to a resource that nobody in the pod names
-    (upstream framework/types.go CalculateResource).
+    `exact` are its `pod_requests`. Where requests on the pod level are set, a default applies only to a
+    resource that nobody in the pod names (upstream framework/types.go CalculateResource).
     """
-    defaults: Mapping[str, int] = _NONZERO_DEFAULTS
+    defaults: Mapping[str, int] = NONZERO_DEFAULTS
     if _has_pod_level_requests(pod):
-        named = pod.exact_requests
-        defaults = {name: amount for name, amount in defaults.items() if name not in named}
+        defaults = {name: amount for name, amount in defaults.items() if name not in exact}
     elif _names_all_defaults(pod):
         defaults = {}
-    total = pod_requests(pod, defaults=defaults) if defaults else pod.exact_requests
+    total = pod_requests(pod, defaults=defaults) if defaults else exact
     return quantity.millis(total.get(CPU, 0)), quantity.units(total.get(MEMORY, 0))
-
-
-def incoming_nonzero(pod: Pod) -> dict[str, int]:
-    """Give the requests with defaults as scoring counts a pod to be placed: cpu in milli, the rest in units.
-
-    Every container that names none gets the default, also where requests on the pod level are set; this
-    differs from `existing_nonzero` on purpose (upstream noderesources/resource_allocation.go).
-    """
-    total = pod_requests(pod, defaults=_NONZERO_DEFAULTS)
-    return {name: quantity.millis(n) if name == CPU else quantity.units(n) for name, n in total.items()}
 
 
 def _containers(pod: Pod, *, use_status: bool, defaults: Mapping[str, int]) -> Amounts:

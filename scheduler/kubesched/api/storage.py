@@ -13,8 +13,13 @@ from kubesched.api.volumes import (
     ISCSI,
     RBD,
     AWSElasticBlockStore,
+    AzureDisk,
+    AzureFile,
+    Cinder,
     GCEPersistentDisk,
     PersistentVolumeClaimSpec,
+    PortworxVolume,
+    VsphereVolume,
 )
 
 
@@ -53,6 +58,11 @@ class PersistentVolumeSpec(Value, frozen=True):
     csi: CSIPersistentVolumeSource | None = None
     gce_persistent_disk: GCEPersistentDisk | None = None
     aws_elastic_block_store: AWSElasticBlockStore | None = None
+    azure_disk: AzureDisk | None = None
+    azure_file: AzureFile | None = None
+    cinder: Cinder | None = None
+    portworx_volume: PortworxVolume | None = None
+    vsphere_volume: VsphereVolume | None = None
     iscsi: ISCSI | None = None
     rbd: RBD | None = None
     volume_attributes_class_name: str | None = None

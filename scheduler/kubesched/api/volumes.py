@@ -60,6 +60,37 @@ class AWSElasticBlockStore(Value, frozen=True, gc=False):
     read_only: bool = False
 
 
+class AzureDisk(Value, frozen=True, gc=False):
+    """An in-tree Azure disk."""
+
+    disk_uri: str = msgspec.field(default="", name="diskURI")
+    kind: str | None = None
+
+
+class AzureFile(Value, frozen=True, gc=False):
+    """An in-tree Azure file share."""
+
+    share_name: str = ""
+
+
+class Cinder(Value, frozen=True, gc=False):
+    """An in-tree OpenStack volume."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class PortworxVolume(Value, frozen=True, gc=False):
+    """An in-tree Portworx volume."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class VsphereVolume(Value, frozen=True, gc=False):
+    """An in-tree vSphere disk."""
+
+    volume_path: str = ""
+
+
 class ISCSI(Value, frozen=True, gc=False):
     """An in-tree iSCSI disk."""
 
@@ -99,6 +130,11 @@ class Volume(Value, frozen=True):
     ephemeral: EphemeralVolumeSource | None = None
     gce_persistent_disk: GCEPersistentDisk | None = None
     aws_elastic_block_store: AWSElasticBlockStore | None = None
+    azure_disk: AzureDisk | None = None
+    azure_file: AzureFile | None = None
+    cinder: Cinder | None = None
+    portworx_volume: PortworxVolume | None = None
+    vsphere_volume: VsphereVolume | None = None
     iscsi: ISCSI | None = None
     rbd: RBD | None = None
     csi: CSIVolumeSource | None = None

@@ -15,6 +15,7 @@ import msgspec
 
 from kubesched import logs
 from kubesched.api.objects import Object, decode
+from kubesched.api.original import keep
 from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.lanes import Lane
 from kubesched.client.resources import WATCHED, Resource
@@ -62,18 +63,24 @@ def head(raw: msgspec.Raw) -> Meta:
         return Meta()
 
 
-def read(kind: str, raw: msgspec.Raw) -> Object | None:
-    """An object, or None for one that cannot be read, which is said."""
+def read(kind: str, raw: msgspec.Raw, *, whole: bool = False) -> Object | None:
+    """An object, with its JSON if it is wanted `whole`; None for one that cannot be read, which is said."""
     try:
-        return decode(kind, raw)
+        found = decode(kind, raw)
     except ValueError as error:
         _log.error("Ignoring an object that cannot be read", error, kind=kind, key=head(raw).key)
         return None
+    if whole:
+        keep(found, bytes(raw))
+    return found
 
 
-async def fetch(client: RestClient, resource: Resource, lane: Lane, version: str = "0") -> Listing:
+async def fetch(
+    client: RestClient, resource: Resource, lane: Lane, version: str = "0", *, whole: bool = False
+) -> Listing:
     """List a kind, at least as fresh as `version` ("0": whatever the server holds, "": the newest).
 
+    `whole` objects come with their JSON.
     Raises ApiError, UnreachableError.
     """
     params = {"resourceVersion": version}
@@ -87,7 +94,7 @@ async def fetch(client: RestClient, resource: Resource, lane: Lane, version: str
             raise UnreachableError(f"not a list: {error}", sent=True) from error
         listing = Listing(listed.metadata.resource_version)
         for raw in listed.items or ():
-            found = read(resource.kind, raw)
+            found = read(resource.kind, raw, whole=whole)
             if found is None:
                 listing.broken.append(head(raw).key)
             else:

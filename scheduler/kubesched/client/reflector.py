@@ -63,7 +63,10 @@ class Reflector:
         clock: Clock,
         rng: Random,
         on_synced: Callable[[Resource], None] = lambda _: None,
+        whole: bool = False,
     ) -> None:
+        """`whole` objects come with their JSON, for HTTP extenders."""
+        self._whole = whole
         self.resource = resource
         self.synced = False
         self._client = client
@@ -111,11 +114,11 @@ class Reflector:
     async def _list(self) -> None:
         """Take over a full list at least as fresh as what is known; from the quorum if that is refused."""
         try:
-            listing = await fetch(self._client, self.resource, self._lane, self._version)
+            listing = await fetch(self._client, self.resource, self._lane, self._version, whole=self._whole)
         except ApiError as error:
             if not (error.expired or error.too_large_version) or self._version == "":
                 raise
-            listing = await fetch(self._client, self.resource, self._lane, "")
+            listing = await fetch(self._client, self.resource, self._lane, "", whole=self._whole)
         self._deliver(self._known.replace(listing.objects, kept=listing.broken))
         self._version = listing.version
         self._said_absent = False
@@ -190,7 +193,9 @@ class Reflector:
             status = msgspec.json.decode(event.object, type=Status)
             gone = status.code == 410 or status.reason in {"Expired", "Gone"}
             raise _RelistError(f"{status.reason or status.code}: {status.message}", delay=not gone)
-        decoded = None if event.type == "BOOKMARK" else read(self.resource.kind, event.object)
+        decoded = None
+        if event.type != "BOOKMARK":
+            decoded = read(self.resource.kind, event.object, whole=self._whole)
         if decoded is not None and event.type != "BOOKMARK":
             self._deliver(self._known.apply(event.type, decoded))
             self._advance(decoded.metadata.resource_version)

@@ -48,7 +48,10 @@ class Preemption(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """The whole answer. `selected` are the nodes with the highest total; one of them would be picked."""
+    """The whole answer. `selected` are the nodes with the highest total; one of them would be picked.
+
+    `unasked` are the HTTP extenders that may decide otherwise; absent where there are none.
+    """
 
     pod: str
     result: Result
@@ -56,6 +59,7 @@ class Explanation(msgspec.Struct, frozen=True):
     nodes: dict[str, Feasible | Infeasible] = {}
     selected: list[str] = []
     preemption: Preemption | None = None
+    unasked: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 def explain(cluster: Cluster, pod: Pod, framework: Framework) -> Explanation:

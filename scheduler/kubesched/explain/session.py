@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from random import Random
 
+import msgspec
+
 from kubesched.api.objects import Pod
+from kubesched.config.extended import concerns, extended_profiles
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import KubeSchedulerConfiguration, Profile
 from kubesched.explain.explanation import Explanation, explain
 from kubesched.explain.feed import Feed
 from kubesched.framework.handle import Handle
-from kubesched.framework.profile import build, refuse_unsupported
+from kubesched.framework.profile import build
 from kubesched.framework.runtime import Framework
 from kubesched.plugins.registry import registry
 
@@ -22,8 +25,8 @@ class Answerer:
     """
 
     def __init__(self, config: KubeSchedulerConfiguration, gates: FeatureGates) -> None:
-        refuse_unsupported(config)
-        self._profiles: dict[str, Profile] = {item.scheduler_name: item for item in config.profiles}
+        self._profiles: dict[str, Profile] = {item.scheduler_name: item for item in extended_profiles(config)}
+        self._extenders = config.extenders
         self._gates = gates
         self._registry = registry()
         self.feed = self.new_state()
@@ -35,8 +38,14 @@ class Answerer:
         return self.feed
 
     def answer(self, pod: Pod) -> Explanation:
-        """Explain the pod on the state so far; ValueError when no profile has its scheduler's name."""
-        return explain(self.feed.cluster, pod, self._framework(pod))
+        """Explain the pod on the state so far; ValueError when no profile has its scheduler's name.
+
+        Extenders are never asked, since asking may change what they hold; the answer names those that the
+        scheduler would ask.
+        """
+        answer = explain(self.feed.cluster, pod, self._framework(pod))
+        unasked = [item.url_prefix for item in self._extenders if concerns(item, pod)]
+        return msgspec.structs.replace(answer, unasked=unasked) if unasked else answer
 
     def _framework(self, pod: Pod) -> Framework:
         name = pod.scheduler_name

@@ -26,6 +26,8 @@ def table(answer: Explanation) -> str:
             for name, victims in answer.preemption.candidates.items()
         ]
         lines += ["", *_aligned([("  PREEMPTION ON", "VICTIMS"), *candidates])]
+    if answer.unasked:
+        lines += ["", f"Not asked, and they may decide otherwise: extenders {', '.join(answer.unasked)}"]
     return "\n".join(lines) + "\n"
 
 

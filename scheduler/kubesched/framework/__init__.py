@@ -34,6 +34,7 @@ from kubesched.framework.interface import (
     QueueSort,
     Reserve,
     Score,
+    Signed,
 )
 from kubesched.framework.rank import Scores
 from kubesched.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
@@ -76,6 +77,7 @@ __all__ = [
     "Reserve",
     "Score",
     "Scores",
+    "Signed",
     "Slot",
     "Status",
     "View",

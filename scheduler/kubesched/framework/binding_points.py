@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kubesched import logs
+from kubesched.framework.extending import Extender
 from kubesched.framework.failure import guard, guard_async
 from kubesched.framework.interface import Bind, Permit, PostBind, PreBind, PreFlight, Reserve
 from kubesched.framework.prebinding_pods import PrebindingPods
@@ -21,6 +23,8 @@ from kubesched.framework.waiting_pods import MAX_WAIT, WaitingPod, WaitingPods
 if TYPE_CHECKING:
     from kubesched.clock import Clock
     from kubesched.framework.cycle import Cycle
+
+_log = logs.get(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +38,18 @@ class PreFlights:
 
 @dataclass(slots=True)
 class BindingPoints:
-    """The late half of a profile; pods that wait, bind or preempt are shared by all profiles."""
+    """The late half of a profile; extenders, and pods that wait, bind or preempt, are shared by all.
+
+    `announces` is the gate NominatedNodeNameForExpectation: whether PreBind plugins are asked beforehand, and
+    pods that will take long are announced.
+    """
 
     clock: Clock
     waiting_pods: WaitingPods = field(default_factory=WaitingPods)
     prebinding_pods: PrebindingPods = field(default_factory=PrebindingPods)
     preemptors: Preemptors = field(default_factory=Preemptors)
+    extenders: Sequence[Extender] = ()
+    announces: bool = True
     reserves: Sequence[Reserve] = ()
     permits: Sequence[Permit] = ()
     pre_binds: Sequence[PreBind] = ()
@@ -55,9 +65,15 @@ class BindingPoints:
         return None
 
     def run_unreserve(self, cycle: Cycle, node_name: str) -> None:
-        """Undo all reservations in reverse order, also of plugins that never reserved."""
+        """Undo all reservations in reverse order, also of plugins that never reserved.
+
+        One that raises is logged: the others must still give back what they keep.
+        """
         for plugin in reversed(self.reserves):
-            plugin.unreserve(cycle, node_name)
+            try:
+                plugin.unreserve(cycle, node_name)
+            except Exception as failure:  # noqa: BLE001 - nothing can be undone further, the pod goes on
+                _log.error("Unreserve plugin failed", failure, plugin=plugin.name, pod=cycle.pod.key)
 
     def run_permit(self, cycle: Cycle, node_name: str) -> tuple[Status | None, dict[str, float]]:
         """Ask for permission; a Wait status comes with the seconds that each plugin wants to wait."""
@@ -65,7 +81,7 @@ class BindingPoints:
         waiting: Status | None = None
         for plugin in self.permits:
             text = f'running Permit plugin "{plugin.name}"'
-            status, seconds = guard(text, plugin.permit, cycle, node_name)
+            status, seconds = guard(text, _permission, plugin, cycle, node_name)
             if _passed(status):
                 continue
             if status is not None and status.code is Code.Wait:
@@ -101,6 +117,8 @@ class BindingPoints:
 
     def run_pre_bind_pre_flights(self, cycle: Cycle, node_name: str) -> PreFlights:
         """Ask every PreBind plugin beforehand whether it has work to do for this pod."""
+        if not self.announces:
+            return PreFlights(None)
         status: Status | None = SKIP
         skipped: set[str] = set()
         parallel: set[str] = set()
@@ -121,14 +139,20 @@ class BindingPoints:
         return PreFlights(status, frozenset(skipped), frozenset(parallel))
 
     async def run_pre_bind(self, cycle: Cycle, node_name: str, flights: PreFlights) -> Status | None:
-        """Run the PreBind plugins that have work, neighbouring parallel ones beside each other."""
+        """Run the PreBind plugins that have work, neighbouring parallel ones beside each other.
+
+        The first failure ends it: what runs beside is cancelled, and has ended when this returns.
+        """
         for group in self._pre_bind_groups(flights):
-            results = await asyncio.gather(
-                *(self._pre_bind_one(plugin, cycle, node_name) for plugin in group)
-            )
-            failed = next((status for status in results if status is not None), None)
-            if failed is not None:
-                return failed
+            works = [asyncio.ensure_future(self._pre_bind_one(item, cycle, node_name)) for item in group]
+            try:
+                for work in asyncio.as_completed(works):
+                    if (failed := await work) is not None:
+                        return failed
+            finally:
+                for begun in works:
+                    begun.cancel()
+                await asyncio.gather(*works, return_exceptions=True)
         return None
 
     def _pre_bind_groups(self, flights: PreFlights) -> Iterator[list[PreBind]]:
@@ -166,9 +190,18 @@ class BindingPoints:
         return SKIP
 
     async def run_post_bind(self, cycle: Cycle, node_name: str) -> None:
-        """Tell the plugins that the pod was bound."""
+        """Tell the plugins that the pod was bound; it stays so, whatever they make of it."""
         for plugin in self.post_binds:
-            await plugin.post_bind(cycle, node_name)
+            try:
+                await plugin.post_bind(cycle, node_name)
+            except Exception as failure:  # noqa: BLE001 - the pod is bound: nobody may be told otherwise
+                _log.error("PostBind plugin failed", failure, plugin=plugin.name, pod=cycle.pod.key)
+
+
+def _permission(plugin: Permit, cycle: Cycle, node_name: str) -> tuple[Status | None, float]:
+    """What the plugin says; an answer that is no pair is the plugin's error."""
+    status, seconds = plugin.permit(cycle, node_name)
+    return status, seconds
 
 
 def _passed(status: Status | None) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from kubesched.api.objects import Pod
+    from kubesched.framework.alike import Memory
     from kubesched.framework.runtime import Framework
     from kubesched.state import ClusterReader
 
@@ -31,7 +34,8 @@ class Cycle:
     """One attempt of one pod; it lives until the pod's binding ends.
 
     `now` is the clock's monotonic time at which the attempt began. `skip_filter` and `skip_score` name the
-    plugins whose PreFilter or PreScore answered Skip. `exhaustive` asks for everything where a live cycle
+    plugins whose PreFilter or PreScore answered Skip. `memory` is what is kept for pods like this one.
+    `exhaustive` asks for everything where a live cycle
     would look at a sample. Pods that a plugin puts into `to_activate` (by uid)
     leave the unschedulable ones when the scheduling cycle or the binding succeeds. Follows upstream
     `framework.CycleState` and `PodsToActivate`.
@@ -42,6 +46,7 @@ class Cycle:
         "cluster",
         "exhaustive",
         "framework",
+        "memory",
         "now",
         "pod",
         "rng",
@@ -68,6 +73,7 @@ class Cycle:
         self.rng = rng or Random(0)  # noqa: S311 - ties between nodes, no secret
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
+        self.memory: Memory | None = None
         self.to_activate: dict[str, Pod] = {}
         self._slots: dict[Slot[Any], object] = {}
 
@@ -85,3 +91,16 @@ class Cycle:
     def find(self, slot: Slot[S]) -> S | None:
         """What was put, or None."""
         return cast("S | None", self._slots.get(slot))
+
+    @property
+    def size(self) -> int:
+        """How many slots are filled."""
+        return len(self._slots)
+
+    def put_since(self, size: int) -> dict[Slot[Any], object]:
+        """What was put since so many slots were filled."""
+        return dict(islice(self._slots.items(), size, None))
+
+    def adopt(self, slots: Mapping[Slot[Any], object]) -> None:
+        """Put what was put for another pod; nobody changes a value after the extension point that put it."""
+        self._slots.update(slots)

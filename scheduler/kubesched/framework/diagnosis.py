@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.framework.failure import PluginError
 from kubesched.framework.status import Code, Status
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ PASSED = -1
 class Diagnosis:
     """The verdicts on K worlds, and what the extension points around Filter added.
 
-    `plugin[k]` indexes `cycle.framework.filters`, or is PASSED; `code[k]` is that plugin's code. `extra` has
-    statuses by row for nodes outside `view` or rejected by others than filters. `absent` is the status of
-    every node of the cluster that was not looked at.
+    `plugin[k]` indexes `cycle.framework.filters`, or is PASSED; `code[k]` is that plugin's code, negative
+    for an Error. `extra` has statuses by row for nodes outside `view` or rejected by others than filters.
+    `absent` is the status of every node of the cluster that was not looked at.
     """
 
     cycle: Cycle
@@ -46,6 +47,7 @@ class Diagnosis:
     pre_filter_message: str = ""
     post_filter_message: str = ""
     _feasible: NDArray[np.intp] | None = None
+    _everything: bool = False
     _decoded: dict[tuple[int, int], Status] = field(default_factory=dict)
 
     @property
@@ -57,8 +59,16 @@ class Diagnosis:
     def feasible(self) -> NDArray[np.intp]:
         """The positions of the worlds that can hold the pod."""
         if self._feasible is None:
-            self._feasible = np.flatnonzero(self.plugin == PASSED)
+            passed = self.plugin == PASSED
+            self._everything = bool(passed.all())
+            self._feasible = np.arange(len(passed)) if self._everything else np.flatnonzero(passed)
         return self._feasible
+
+    @property
+    def feasible_view(self) -> View:
+        """The worlds that can hold the pod."""
+        worlds = self.feasible
+        return self.view if self._everything else self.view.take(worlds)
 
     @property
     def processed(self) -> int:
@@ -68,10 +78,21 @@ class Diagnosis:
         rejected: list[int] = self.view.rows[self.plugin != PASSED].tolist()
         return len(self.feasible) + len(self.extra.keys() | set(rejected))
 
+    def narrow(self, worlds: NDArray[np.intp], statuses: dict[int, Status]) -> None:
+        """Leave only these worlds feasible, in this order; `statuses` by row say why others are not."""
+        self._feasible, self._everything = worlds, False
+        self.extra.update(statuses)
+
     def status_at(self, k: int) -> Status | None:
         """The rejection of world k, or None when it passed."""
         plugin = int(self.plugin[k])
         return None if plugin == PASSED else self._decode(plugin, int(self.code[k]))
+
+    def raise_error(self) -> None:
+        """Raise PluginError if a plugin failed on some world, for the first one."""
+        if self.code.min(initial=0) < 0:
+            k = int(np.flatnonzero(self.code < 0)[0])
+            raise PluginError(self._decode(int(self.plugin[k]), int(self.code[k])).message)
 
     def statuses(self) -> dict[int, Status]:
         """The explicit rejections by row, in the order in which the worlds were looked at."""
@@ -126,7 +147,12 @@ class Diagnosis:
         status = self._decoded.get((plugin, code))
         if status is None:
             decoder = self.cycle.framework.filters[plugin]
-            status = self._decoded[plugin, code] = decoder.status(self.cycle, code).by(decoder.name)
+            status = decoder.status(self.cycle, code).by(decoder.name)
+            if code < 0:
+                status = replace(
+                    status, reasons=(f'running "{decoder.name}" filter plugin: {status.message}',)
+                )
+            self._decoded[plugin, code] = status
         return status
 
 

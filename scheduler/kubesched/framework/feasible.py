@@ -23,8 +23,8 @@ def feasible(cycle: Cycle, view: View, want: int | None = None) -> Diagnosis:
     """Filter the worlds in order, and stop before the (want+1)-th that passes.
 
     Worlds whose node has nominated pods of at least the pod's priority must pass with those pods and
-    without them: some filters fail because of a pod that will come, others for lack of it. Raises
-    PluginError.
+    without them: some filters fail because of a pod that will come, others for lack of it. A plugin's
+    Error on one world is that world's verdict; raises PluginError where a plugin fails as a whole.
     """
     size = len(view)
     if want is None or want >= size:

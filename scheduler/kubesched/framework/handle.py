@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from kubesched.framework.extending import Extender
 from kubesched.framework.interface import Plugin
 from kubesched.framework.prebinding_pods import PrebindingPods
 from kubesched.framework.preemptors import Preemptors
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kubesched.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
     from kubesched.clock import Clock
     from kubesched.config.gates import FeatureGates
+    from kubesched.framework.measured import Measure
     from kubesched.state import ClusterReader
 
 
@@ -42,6 +44,10 @@ class VolumeWriter(Protocol):
         ...
 
 
+def nobody_counts() -> None:
+    """Without metrics an attempt at preemption is not counted."""
+
+
 def _nobody(_pods: Iterable[Pod]) -> None:
     """Without a queue there is no pod to activate."""
 
@@ -64,6 +70,9 @@ class Handle:
     waiting_pods: WaitingPods = field(default_factory=WaitingPods)
     prebinding_pods: PrebindingPods = field(default_factory=PrebindingPods)
     preemptors: Preemptors = field(default_factory=Preemptors)
+    extenders: Sequence[Extender] = ()
+    measure: Measure | None = None
+    on_preemption: Callable[[], None] = nobody_counts
 
 
 Factory: TypeAlias = Callable[[object, Handle], Plugin]

@@ -9,7 +9,7 @@ checked at registration. Follows upstream `k8s.io/kube-scheduler/framework/inter
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeAlias, runtime_checkable
@@ -66,13 +66,15 @@ class PostFilterResult:
 
     `nominated` None leaves the pod's nomination alone, "" clears it. `victims` are to be evicted from the
     nominated node before the pod can go there, and `displaced` pods, nominated to it, are to lose their
-    nomination; the caller does both, since plugins do no I/O.
+    nomination; the caller does both, since plugins do no I/O. With `ask` the result is still open: awaiting
+    its call, which asks HTTP extenders, gives the final one.
     """
 
     status: Status | None = None
     nominated: str | None = None
     victims: tuple[Pod, ...] = ()
     displaced: tuple[Pod, ...] = ()
+    ask: Callable[[], Awaitable[PostFilterResult]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,9 @@ class PreFilter(Plugin, Protocol):
 class Filter(Plugin, Protocol):
     """Decides which worlds can hold the pod.
 
-    `filter` gives one private code per world, 0 passes; None is all zeros. It commutes with `take`:
-    filter(view.take(i)) equals filter(view)[i]. `status` decodes one code, only when a message, hint,
-    preemption or explain asks.
+    `filter` gives one private code per world, 0 passes, a negative one is an Error on that world; None is all
+    zeros. It commutes with `take`: filter(view.take(i)) equals filter(view)[i]. `status` decodes one code,
+    only when a message, hint, preemption or explain asks.
     """
 
     def filter(self, cycle: Cycle, view: View) -> Codes | None: ...
@@ -164,6 +166,19 @@ class Normalize(Plugin, Protocol):
     """Scales raw scores to 0..100 over the feasible set (upstream's ScoreExtensions)."""
 
     def normalize(self, cycle: Cycle, view: View, raw: Points) -> Points: ...
+
+
+@runtime_checkable
+class Signed(Plugin, Protocol):
+    """Says what its answers follow from, so that they are kept for like pods (upstream's SignPlugin).
+
+    For pods of equal signature, PreFilter and PreScore answer alike; Filter's codes and Score's raw points of
+    a node follow from the signature, the node and the pods on it alone. Where all nodes have the same raw
+    points, these are normalised as those of one node. None: something else counts for this pod, so that it
+    is asked anew. What counts beside the pod, such as the number of nodes, belongs into the signature.
+    """
+
+    def sign(self, pod: Pod) -> Hashable | None: ...
 
 
 @runtime_checkable
@@ -209,7 +224,7 @@ class PostBind(Plugin, Protocol):
 
 @runtime_checkable
 class NodeFilter(Plugin, Protocol):
-    """The 20-line kind of Filter: one node at a time, with plain attributes."""
+    """The 20-line kind of Filter: one node at a time, with plain attributes; an exception is an Error."""
 
     def filter_node(self, cycle: Cycle, node: NodeView) -> Status | None: ...
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from kubesched.framework.cycle import Slot
 from kubesched.framework.interface import Codes, NodeFilter, NodeScore, Points
-from kubesched.framework.status import Code, Status
+from kubesched.framework.status import Code, Status, error
 
 if TYPE_CHECKING:
     from kubesched.framework.cycle import Cycle
+    from kubesched.state.node_view import NodeView
     from kubesched.state.view import View
 
 
@@ -27,7 +28,7 @@ class NodeFilterAdapter:
         """One code per world; an Error status becomes a negative one."""
         codes = np.zeros(len(view), np.int64)
         for k in range(len(view)):
-            status = self._plugin.filter_node(cycle, view.node(k))
+            status = self._ask(cycle, view.node(k))
             if status is not None and status.code is not Code.Success:
                 codes[k] = self._code(cycle, status)
         return codes
@@ -36,6 +37,13 @@ class NodeFilterAdapter:
         """The status that got this code in this cycle."""
         seen = cycle.find(self._seen) or {}
         return next(status for status, known in seen.items() if known == code)
+
+    def _ask(self, cycle: Cycle, node: NodeView) -> Status | None:
+        """The plugin's answer; an exception concerns this node alone."""
+        try:
+            return self._plugin.filter_node(cycle, node)
+        except Exception as failure:  # noqa: BLE001 - a plugin's bug on one node is that node's Error
+            return error(str(failure) or type(failure).__name__)
 
     def _code(self, cycle: Cycle, status: Status) -> int:
         seen = cycle.find(self._seen)

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from kubesched.framework.alike import Alike, Sign
 from kubesched.framework.handle import Factory, Handle
+from kubesched.framework.measured import MeasuredFramework, with_timed_plugins
 from kubesched.framework.registration import Registered, RegistrationError, register
 from kubesched.framework.registry import unknown
-from kubesched.framework.runtime import Framework, Weighted
+from kubesched.framework.runtime import Framework
+from kubesched.framework.weighted import Weighted
 
 if TYPE_CHECKING:
-    from kubesched.config.types import KubeSchedulerConfiguration, PluginSet, Profile
+    from kubesched.config.types import PluginSet, Profile
 
 POINTS = (
     "pre_enqueue",
@@ -43,13 +48,6 @@ class Registry:
     not_built: frozenset[str] = field(default_factory=frozenset)
 
 
-def refuse_unsupported(config: KubeSchedulerConfiguration) -> None:
-    """Raise ValueError for a configuration whose pods would be decided without somebody who has a say."""
-    if config.extenders:
-        first = config.extenders[0].url_prefix
-        raise ValueError(f"extenders: HTTP extenders are not built yet, remove them (the first is {first})")
-
-
 def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:
     """The profile's Framework.
 
@@ -60,11 +58,14 @@ def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:
     points = {point: _expand(profile, built, point) for point in POINTS}
     _check_required(profile, points)
     weights = _weights(profile, built)
-    return Framework(
+    kind = Framework if handle.measure is None else partial(MeasuredFramework, measure=handle.measure)
+    framework = kind(
         clock=handle.clock,
         waiting_pods=handle.waiting_pods,
         prebinding_pods=handle.prebinding_pods,
         preemptors=handle.preemptors,
+        extenders=handle.extenders,
+        announces=handle.gates.enabled("NominatedNodeNameForExpectation"),
         profile=profile.scheduler_name,
         percentage_of_nodes_to_score=profile.percentage_of_nodes_to_score,
         queue_sort=points["queue_sort"][0].points["queue_sort"],
@@ -79,9 +80,13 @@ def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:
         pre_binds=_served(points, "pre_bind"),
         binds=_served(points, "bind"),
         post_binds=_served(points, "post_bind"),
+        alike=Alike(_signs(points)),
         rejectors=[item for item in built.values() if _rejects(item)],
         listed={point: [item.name for item in items] for point, items in points.items() if items},
     )
+    if isinstance(framework, MeasuredFramework):
+        framework.sampled = with_timed_plugins(framework, Alike(_signs(points)))
+    return framework
 
 
 def _served(points: Mapping[str, list[Registered]], point: str) -> list[Any]:
@@ -90,6 +95,12 @@ def _served(points: Mapping[str, list[Registered]], point: str) -> list[Any]:
 
 def _weighted(item: Registered, weights: Mapping[str, int]) -> Weighted:
     return Weighted(item.points["score"], weights[item.name], item.points.get("normalize"))
+
+
+def _signs(points: Mapping[str, list[Registered]]) -> dict[str, Sign]:
+    """The plugins that sign, of those asked about each pod."""
+    asked = chain.from_iterable(points[point] for point in ("pre_filter", "filter", "pre_score", "score"))
+    return {item.name: item.points["sign"].sign for item in asked if "sign" in item.points}
 
 
 def _rejects(item: Registered) -> bool:

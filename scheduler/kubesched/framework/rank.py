@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Scores:
-    """The points of K worlds: `points[p, k]` of plugin `plugins[p]`, weighted, and their sum `total[k]`."""
+    """The points of K worlds: `points[p, k]` of plugin `plugins[p]`, weighted, and their sum `total[k]`.
+
+    Where nobody wants to know who gave which points, `plugins` is empty.
+    """
 
     view: View
     plugins: tuple[str, ...]
@@ -27,14 +30,20 @@ class Scores:
 
     def best(self) -> NDArray[np.intp]:
         """The positions of the worlds with the highest total; equals are left to the caller."""
-        return np.flatnonzero(self.total == self.total.max())
+        return np.flatnonzero(self.total == self.total[self.total.argmax()])
 
 
-def rank(cycle: Cycle, view: View) -> Scores:
-    """Score the feasible worlds; without any Score plugin every world gets 1. Raises PluginError."""
+def rank(cycle: Cycle, view: View, *, detailed: bool = True) -> Scores:
+    """Score the feasible worlds; without any Score plugin every world gets 1. Raises PluginError.
+
+    `detailed` gives the points of each plugin, beside the total.
+    """
     framework = cycle.framework
+    nothing = np.zeros((0, len(view)), np.int64)
     if not framework.scores:
-        return Scores(view, (), np.zeros((0, len(view)), np.int64), np.ones(len(view), np.int64))
+        return Scores(view, (), nothing, np.ones(len(view), np.int64))
     framework.run_pre_score(cycle, view)
+    if not detailed:
+        return Scores(view, (), nothing, framework.run_total(cycle, view))
     names, points = framework.run_score(cycle, view)
     return Scores(view, names, points, points.sum(axis=0))

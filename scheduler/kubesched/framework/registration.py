@@ -50,6 +50,7 @@ _POINTS = (
     _Point("score", (_Method("score", ("cycle", "view")),)),
     _Point("score_node", (_Method("score_node", ("cycle", "node")),)),
     _Point("normalize", (_Method("normalize", ("cycle", "view", "raw")),)),
+    _Point("sign", (_Method("sign", ("pod",)),)),
     _Point(
         "reserve",
         (_Method("reserve", ("cycle", "node_name")), _Method("unreserve", ("cycle", "node_name"))),
@@ -103,7 +104,7 @@ def _points_of(kind: type, name: str) -> tuple[str, ...]:
             _check(kind, name, point, method)
         points.append(point.name)
     _check_misspelt(kind, name)
-    if not set(points) - {"events_to_register", "normalize"}:
+    if not set(points) - {"events_to_register", "normalize", "sign"}:
         raise RegistrationError(f'plugin "{name}": implements no extension point; it may define {_listed()}')
     return tuple(points)
 
@@ -157,10 +158,12 @@ def _wrap(name: str, plugin: Plugin, points: dict[str, Any]) -> None:
             continue
         if vector in points:
             raise RegistrationError(f'plugin "{name}": define {single} or {vector}, not both')
+        if "sign" in points:
+            raise RegistrationError(f'plugin "{name}": sign goes with {vector}, not with {single}')
         points[vector] = adapter(plugin)
 
 
 def _listed() -> str:
     return ", ".join(
-        sorted(method for method in _METHODS if method not in {"status", "normalize", "unreserve"})
+        sorted(method for method in _METHODS if method not in {"status", "normalize", "sign", "unreserve"})
     )

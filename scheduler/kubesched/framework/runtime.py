@@ -6,35 +6,37 @@ plugins become PluginError with those texts; nothing is swallowed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.framework.alike import Alike, Asking
+from kubesched.framework.at_once import at_once
 from kubesched.framework.binding_points import BindingPoints
-from kubesched.framework.diagnosis import PASSED
-from kubesched.framework.failure import PluginError, guard
-from kubesched.framework.hints import hint_map
+from kubesched.framework.extending import EXTENDER
+from kubesched.framework.failure import PluginError, guard, guard_async
+from kubesched.framework.hints import EVERYTHING, always_queue, hint_map
 from kubesched.framework.interface import (
-    MAX_SCORE,
     Filter,
     HintFn,
     NodeNames,
-    Normalize,
-    Points,
     PostFilter,
     PostFilterResult,
     PreEnqueue,
     PreFilter,
     PreScore,
     QueueSort,
-    Score,
 )
-from kubesched.framework.status import Code, Status, unresolvable
+from kubesched.framework.sieve import Sieve
+from kubesched.framework.status import Code, Status, error, unresolvable
+from kubesched.framework.weighted import Weighted, local_points
 
 if TYPE_CHECKING:
+    from kubesched.framework.alike import Verdicts
     from kubesched.framework.cycle import Cycle
     from kubesched.framework.diagnosis import Diagnosis
     from kubesched.framework.registration import Registered
@@ -50,14 +52,6 @@ class PreFiltered(NamedTuple):
     plugins: frozenset[str]
 
 
-class Weighted(NamedTuple):
-    """A Score plugin with its weight and, if it has one, its normalisation."""
-
-    plugin: Score
-    weight: int
-    normalize: Normalize | None
-
-
 @dataclass(slots=True)
 class Framework(BindingPoints):
     """The plugins of one profile; built by `framework.profile.build`."""
@@ -71,6 +65,7 @@ class Framework(BindingPoints):
     post_filters: Sequence[PostFilter] = ()
     pre_scores: Sequence[PreScore] = ()
     scores: Sequence[Weighted] = ()
+    alike: Alike = field(default_factory=lambda: Alike({}))
     rejectors: Sequence[Registered] = ()
     listed: dict[str, list[str]] = field(default_factory=dict)
 
@@ -80,17 +75,34 @@ class Framework(BindingPoints):
 
         Raises RegistrationError for an event that is none.
         """
-        return hint_map(self.rejectors)
+        found = hint_map(self.rejectors)
+        if self.extenders:
+            for registered in EVERYTHING:
+                found.setdefault(registered.event, []).append((EXTENDER, always_queue))
+        return found
+
+    def for_attempt(self) -> Framework:
+        """The framework that the next attempt runs under; see `framework.measured`."""
+        return self
+
+    def filtering(self, work: Callable[[], Diagnosis]) -> Diagnosis:
+        """Run all filters on all nodes of an attempt; see `framework.measured`."""
+        return work()
 
     def run_pre_filter(self, cycle: Cycle) -> PreFiltered:
-        """Ask every PreFilter plugin; after Unschedulable the others still run: preemption needs them."""
+        """Ask every PreFilter plugin; after Unschedulable the others still run: preemption needs them.
+
+        Those that signed were asked for an earlier pod that is like this one.
+        """
         names: frozenset[str] | None = None
         narrowing: set[str] = set()
-        skipped: set[str] = set()
         rejection: Status | None = None
+        memory = cycle.memory = self.alike.to(cycle.pod)
+        asking = Asking(cycle, self.pre_filters, memory.pre_filter if memory else None)
         try:
-            for plugin in self.pre_filters:
+            for plugin in asking:
                 answer = guard(f'running PreFilter plugin "{plugin.name}"', plugin.pre_filter, cycle)
+                asking.note(plugin, answer)
                 if answer is None:
                     continue
                 if isinstance(answer, NodeNames):
@@ -99,7 +111,7 @@ class Framework(BindingPoints):
                     if not names:
                         return PreFiltered(_narrowed_to_nothing(narrowing), names, frozenset(narrowing))
                 elif answer.code is Code.Skip:
-                    skipped.add(plugin.name)
+                    asking.skipped.add(plugin.name)
                 elif answer.code is Code.UnschedulableAndUnresolvable:
                     return PreFiltered(answer.by(plugin.name), None, frozenset())
                 elif answer.code is Code.Unschedulable:
@@ -107,51 +119,67 @@ class Framework(BindingPoints):
                 elif answer.code is not Code.Success:
                     raise PluginError(f'running PreFilter plugin "{plugin.name}": {answer.message}')
         finally:
-            cycle.skip_filter = frozenset(skipped)
+            cycle.skip_filter = frozenset(asking.skipped)
+        asking.end()
         return PreFiltered(rejection, names, frozenset(narrowing))
 
     def run_filter(self, cycle: Cycle, view: View) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
         """Run the filters in order, each on the worlds that survived those before it.
 
         Gives per world the index of the plugin that rejected it, or PASSED, and that plugin's code. A
-        negative code is an Error of the plugin.
+        negative code is an Error of the plugin on that world alone: what it means, the caller knows. What the
+        leading filters say is remembered for like pods, if they sign; what-ifs are always worked out.
         """
-        size = len(view)
-        by = np.full(size, PASSED, np.int16)
-        code = np.zeros(size, np.int64)
-        alive: NDArray[np.intp] | None = None
-        for index, plugin in enumerate(self.filters):
-            if plugin.name in cycle.skip_filter:
-                continue
-            codes = self._filter_once(plugin, cycle, view)
-            if codes is None or not codes.any():
-                continue
-            bad = np.flatnonzero(codes)
-            where = bad if alive is None else alive[bad]
-            by[where] = index
-            code[where] = codes[bad]
-            good = np.flatnonzero(codes == 0)
-            alive = good if alive is None else alive[good]
-            if not alive.size:
-                break
-            view = view.take(good)
-        return by, code
+        sieve, memory = Sieve(view), cycle.memory
+        if memory is None or view.overlay is not None:
+            self._sift(cycle, sieve, 0, len(self.filters))
+            return sieve.by, sieve.code
+        leading = self._leading(memory.local)
+        known = memory.verdicts
+        known.refresh(cycle.cluster, partial(self._know, cycle, known, leading))
+        if not known.all_pass:
+            sieve.start(known.by, known.code)
+        self._sift(cycle, sieve, leading, len(self.filters))
+        return sieve.by, sieve.code
 
-    @staticmethod
-    def _filter_once(plugin: Filter, cycle: Cycle, view: View) -> NDArray[np.int64] | None:
-        codes = guard(f'running "{plugin.name}" filter plugin', plugin.filter, cycle, view)
-        if codes is not None and codes.min(initial=0) < 0:
-            status = plugin.status(cycle, int(codes[codes < 0][0]))
-            raise PluginError(f'running "{plugin.name}" filter plugin: {status.message}')
-        return codes
+    def _leading(self, local: frozenset[str]) -> int:
+        """How many filters come before the first that does not sign."""
+        others = (index for index, plugin in enumerate(self.filters) if plugin.name not in local)
+        return next(others, len(self.filters))
+
+    def _know(self, cycle: Cycle, known: Verdicts, leading: int, view: View) -> None:
+        """Work out the leading filters on some nodes."""
+        sieve = Sieve(view)
+        self._sift(cycle, sieve, 0, leading)
+        known.set(view.rows, sieve.by, sieve.code)
+
+    def _sift(self, cycle: Cycle, sieve: Sieve, begin: int, end: int) -> None:
+        """Run the filters from `begin` up to `end`."""
+        for index in range(begin, end):
+            if not sieve.left:
+                break
+            plugin = self.filters[index]
+            if plugin.name not in cycle.skip_filter:
+                text = f'running "{plugin.name}" filter plugin'
+                sieve.reject(index, guard(text, plugin.filter, cycle, sieve.view))
 
     def run_post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
+        """Run PostFilter plugins without asking extenders."""
+        return at_once(self.post_filter(cycle, diagnosis))
+
+    async def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
         """Run PostFilter plugins until one succeeds, errs or says that nothing can help."""
         nominated: str | None = None
         reasons: list[str] = []
         rejector = ""
         for plugin in self.post_filters:
-            result = guard(f'running PostFilter plugin "{plugin.name}"', plugin.post_filter, cycle, diagnosis)
+            text = f'running PostFilter plugin "{plugin.name}"'
+            try:
+                result = guard(text, plugin.post_filter, cycle, diagnosis)
+                if result.ask is not None:
+                    result = await guard_async(text, result.ask())
+            except PluginError as failure:
+                result = PostFilterResult(error(str(failure)))
             status = result.status
             if status is None or status.code is Code.Success:
                 return result
@@ -167,47 +195,44 @@ class Framework(BindingPoints):
 
     def run_pre_score(self, cycle: Cycle, view: View) -> None:
         """Prepare the Score plugins for the feasible worlds; remember which of them skip."""
-        skipped: set[str] = set()
-        for plugin in self.pre_scores:
+        memory = cycle.memory
+        asking = Asking(cycle, self.pre_scores, memory.pre_score if memory else None)
+        for plugin in asking:
             text = f'running PreScore plugin "{plugin.name}"'
             status = guard(text, plugin.pre_score, cycle, view)
+            asking.note(plugin, status)
             if status is None or status.code is Code.Success:
                 continue
             if status.code is not Code.Skip:
                 raise PluginError(f"{text}: {status.message}")
-            skipped.add(plugin.name)
-        cycle.skip_score = frozenset(skipped)
+            asking.skipped.add(plugin.name)
+        asking.end()
+        cycle.skip_score = frozenset(asking.skipped)
 
     def run_score(self, cycle: Cycle, view: View) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """Score, normalise and weigh; gives the plugins that took part and their points, one row each."""
         active = [item for item in self.scores if item.plugin.name not in cycle.skip_score]
-        names = tuple(item.plugin.name for item in active)
         points = np.empty((len(active), len(view)), np.int64)
         for index, item in enumerate(active):
-            points[index] = self._score_once(item, cycle, view)
-        _check_range(names, points)
-        points *= np.array([[item.weight] for item in active], np.int64).reshape(-1, 1)
-        return names, points
+            points[index] = item.points(cycle, view)
+        return tuple(item.plugin.name for item in active), points
 
-    @staticmethod
-    def _score_once(item: Weighted, cycle: Cycle, view: View) -> Points:
-        failed = f'plugin "{item.plugin.name}" failed with'
-        raw = guard(f"running Score plugins: {failed}", item.plugin.score, cycle, view)
-        if item.normalize is None:
-            return raw
-        text = f"running Normalize on Score plugins: {failed}"
-        return guard(text, item.normalize.normalize, cycle, view, raw)
-
-
-def _check_range(plugins: tuple[str, ...], points: NDArray[np.int64]) -> None:
-    """Refuse points outside 0..100, in upstream's words."""
-    if not points.size or (points.min() >= 0 and points.max() <= MAX_SCORE):
-        return
-    index, world = np.argwhere((points < 0) | (points > MAX_SCORE))[0]
-    raise PluginError(
-        f'applying score defaultWeights on Score plugins: plugin "{plugins[index]}" returns an invalid '
-        f"score {points[index, world]}, it should in the range of [0, {MAX_SCORE}] after normalizing"
-    )
+    def run_total(self, cycle: Cycle, view: View) -> NDArray[np.int64]:
+        """The sum of all points alone, of which that of signing plugins is remembered for like pods."""
+        memory = cycle.memory
+        active = [item for item in self.scores if item.plugin.name not in cycle.skip_score]
+        if memory is None or view.overlay is not None:
+            return sum((item.points(cycle, view) for item in active), np.zeros(len(view), np.int64))
+        local = [item for item in active if item.plugin.name in memory.local]
+        known = memory.points
+        known.refresh(cycle.cluster, partial(local_points, cycle, known, local))
+        total: NDArray[np.int64] = known.fixed.take(view.rows)
+        for item in active:
+            if item.plugin.name not in memory.local:
+                total += item.points(cycle, view)
+            elif item.normalize is not None:
+                total += item.normalized(cycle, view, known.raw[item.plugin.name].of(view.rows))
+        return total
 
 
 def _narrowed_to_nothing(plugins: set[str]) -> Status:

@@ -12,15 +12,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched import logs
+from kubesched.framework.at_once import at_once
 from kubesched.framework.diagnosis import PASSED, Diagnosis
+from kubesched.framework.extending import Extender, narrow
+from kubesched.framework.failure import PluginError
 from kubesched.framework.feasible import feasible
 from kubesched.framework.runtime import go_list
 from kubesched.framework.status import Code, Status, unresolvable
 from kubesched.state import View
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubesched.framework.cycle import Cycle
-    from kubesched.framework.runtime import Framework
+
+_log = logs.get(__name__)
 
 NO_NODES = Status(Code.UnschedulableAndUnresolvable, ("no nodes available to schedule pods",))
 _FEWEST_NODES = 100
@@ -47,9 +54,14 @@ class Search:
 
 
 def find(cycle: Cycle, search: Search) -> Diagnosis:
+    """The verdicts of the plugins alone, without the extenders'. Raises NoNodesError and PluginError."""
+    return at_once(seek(cycle, search, ()))
+
+
+async def seek(cycle: Cycle, search: Search, extenders: Sequence[Extender]) -> Diagnosis:
     """The verdicts of an attempt; feasible worlds are in the order in which they were found.
 
-    Raises NoNodesError and PluginError.
+    Waits only while an extender answers. Raises NoNodesError and PluginError.
     """
     cluster, framework = cycle.cluster, cycle.framework
     cluster.nodes.snapshot()
@@ -59,20 +71,24 @@ def find(cycle: Cycle, search: Search) -> Diagnosis:
     pre = framework.run_pre_filter(cycle)
     if pre.status is not None:
         return _rejected_outright(cycle, pre.status, pre.plugins)
-    nominated = _nominated(cycle) if search.nominated_first else None
+    nominated = await _nominated(cycle, extenders) if search.nominated_first else None
     if nominated is not None and nominated.feasible.size:
         nominated.unschedulable_plugins |= pre.plugins
         return nominated
     rows = order if pre.names is None else _named(cycle, order, pre.names)
     if rows.size and (start := search.next_start % rows.size):
         rows = np.concatenate((rows[start:], rows[:start]))
-    diagnosis = _filter(cycle, rows, _wanted(framework, search.percentage, rows.size))
+    choice = bool(framework.scores) or any(item.filters or item.prioritizes for item in extenders)
+    diagnosis = _filter(cycle, rows, nodes_to_find(rows.size, search.percentage) if choice else 1)
     diagnosis.unschedulable_plugins |= pre.plugins
     if nominated is not None:
         diagnosis.extra.update(nominated.statuses())
     if pre.names is not None:
         diagnosis.absent = unresolvable(f"node(s) didn't satisfy plugin(s) {go_list(pre.plugins)}")
     search.next_start = (search.next_start + diagnosis.processed) % order.size
+    diagnosis.raise_error()
+    if extenders:
+        await narrow(extenders, cycle, diagnosis)
     if not diagnosis.feasible.size:
         diagnosis.blame()
     return diagnosis
@@ -86,10 +102,6 @@ def nodes_to_find(nodes: int, percentage: int) -> int:
     return max(nodes * share // 100, _FEWEST_NODES)
 
 
-def _wanted(framework: Framework, percentage: int, nodes: int) -> int:
-    return nodes_to_find(nodes, percentage) if framework.scores else 1
-
-
 def _rejected_outright(cycle: Cycle, status: Status, plugins: frozenset[str]) -> Diagnosis:
     """PreFilter rejected the pod: every node has that one status, and none was looked at."""
     diagnosis = _nothing(cycle, cycle.cluster.nodes.order[:0])
@@ -100,13 +112,24 @@ def _rejected_outright(cycle: Cycle, status: Status, plugins: frozenset[str]) ->
     return diagnosis
 
 
-def _nominated(cycle: Cycle) -> Diagnosis | None:
-    """The verdict on the node that the pod is nominated to: most likely the only one that fits."""
+async def _nominated(cycle: Cycle, extenders: Sequence[Extender]) -> Diagnosis | None:
+    """The verdict on the node that the pod is nominated to: most likely the only one that fits.
+
+    What goes wrong there is said, and all nodes are looked at.
+    """
     name = cycle.pod.nominated_node_name
     nodes = cycle.cluster.nodes
     if not name or name not in nodes:
         return None
-    return _filter(cycle, np.array([nodes.slot[name]], np.int32), 1)
+    try:
+        verdict = _filter(cycle, np.array([nodes.slot[name]], np.int32), 1)
+        verdict.raise_error()
+        if extenders and verdict.feasible.size:
+            await narrow(extenders, cycle, verdict)
+    except PluginError as failure:
+        _log.error("Evaluation failed on nominated node", failure, pod=cycle.pod.key, node=name)
+        return None
+    return verdict
 
 
 def _named(cycle: Cycle, order: NDArray[np.int32], names: frozenset[str]) -> NDArray[np.int32]:
@@ -117,7 +140,7 @@ def _named(cycle: Cycle, order: NDArray[np.int32], names: frozenset[str]) -> NDA
 def _filter(cycle: Cycle, rows: NDArray[np.int32], want: int) -> Diagnosis:
     if not cycle.framework.filters:
         return _nothing(cycle, rows[:want])
-    return feasible(cycle, View(cycle.cluster, rows), want)
+    return cycle.framework.filtering(lambda: feasible(cycle, View(cycle.cluster, rows), want))
 
 
 def _nothing(cycle: Cycle, rows: NDArray[np.int32]) -> Diagnosis:

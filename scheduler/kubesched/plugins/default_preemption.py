@@ -21,12 +21,15 @@ from kubesched.framework import (
     PostFilterResult,
     Slot,
     Status,
+    error,
     unresolvable,
     unschedulable,
 )
+from kubesched.framework.extending import Extender, ExtenderError
 from kubesched.preemption.budgets import compile_budgets
 from kubesched.preemption.candidates import Candidates
 from kubesched.preemption.dry_run import preempt, refusal
+from kubesched.preemption.extending import confirmed, preempting
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 
 CANDIDATES: Slot[Candidates] = Slot("DefaultPreemption candidates")
@@ -53,6 +56,7 @@ class DefaultPreemption:
 
     def post_filter(self, cycle: Cycle, diagnosis: Diagnosis) -> PostFilterResult:
         """Find the cheapest node; without any, an earlier nomination ends."""
+        self._handle.on_preemption()
         if ineligible := self._ineligible(cycle, diagnosis):
             return _failed(unschedulable(ineligible))
         now = self._handle.clock.wall()
@@ -60,6 +64,24 @@ class DefaultPreemption:
         cycle.put(CANDIDATES, candidates)
         if not candidates.found:
             return _failed(refusal(cycle, candidates), nominated="")
+        if extenders := preempting(self._handle.extenders, cycle):
+            return PostFilterResult(ask=lambda: self._confirmed(extenders, cycle, candidates, now))
+        return self._choose(cycle, candidates, now)
+
+    async def _confirmed(
+        self, extenders: Sequence[Extender], cycle: Cycle, candidates: Candidates, now: float
+    ) -> PostFilterResult:
+        """Choose among what the extenders leave."""
+        try:
+            found = await confirmed(extenders, cycle, candidates.found)
+        except ExtenderError as failure:
+            return _failed(error(str(failure)))
+        if not found:
+            return _failed(unschedulable("no candidate node for preemption"))
+        return self._choose(cycle, Candidates(found), now)
+
+    @staticmethod
+    def _choose(cycle: Cycle, candidates: Candidates, now: float) -> PostFilterResult:
         best = candidates.best(now)
         chosen = best[cycle.rng.randrange(len(best))]
         displaced = tuple(

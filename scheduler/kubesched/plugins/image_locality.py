@@ -5,13 +5,13 @@ Follows upstream `imagelocality/image_locality.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from kubesched.api.objects import Pod
-from kubesched.framework import MAX_SCORE, Cycle, Points, View
+from kubesched.framework import MAX_SCORE, Cycle, Handle, Points, View
 from kubesched.state.images import ImageState
 
 _MIB = 1024 * 1024
@@ -23,6 +23,14 @@ class ImageLocality:
     """Scores by the size of the pod's images on the node, each scaled by the share of nodes that have it."""
 
     name: ClassVar[str] = "ImageLocality"
+
+    def __init__(self, handle: Handle) -> None:
+        self._cluster = handle.cluster
+
+    def sign(self, pod: Pod) -> Hashable:
+        """The images decide, the number of containers that share them, and the number of nodes."""
+        containers = len(pod.spec.init_containers) + len(pod.spec.containers)
+        return (*_image_names(pod), containers, len(self._cluster.nodes))
 
     def score(self, cycle: Cycle, view: View) -> Points:
         """One answer per distinct set of images, between the thresholds scaled to 0..100."""
@@ -57,3 +65,8 @@ def _scaled(sums: Points, containers: int) -> Points:
     largest = _LARGEST_PER_CONTAINER * containers
     clipped = np.where(sums < _SMALLEST, _SMALLEST, np.minimum(sums, largest))
     return MAX_SCORE * (clipped - _SMALLEST) // (largest - _SMALLEST)
+
+
+def build(_args: object, handle: Handle) -> ImageLocality:
+    """Build the plugin."""
+    return ImageLocality(handle)

@@ -5,11 +5,10 @@ Follows upstream `nodeaffinity/node_affinity.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kubesched.api.affinity import NodeAffinity as NodeAffinitySpec
 from kubesched.api.affinity import NodeSelectorTerm
@@ -44,7 +43,9 @@ MISMATCH = unresolvable("node(s) didn't match Pod's node affinity/selector")
 ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 CONFLICT = unresolvable("pod affinity terms conflict")
 _REASONS = {1: ENFORCED, 2: MISMATCH}
-_CODES: Slot[NDArray[np.int64]] = Slot("NodeAffinity codes by slot")
+_REQUIRED: Slot[RequiredNodeAffinity] = Slot("NodeAffinity required terms")
+_FEW = 8
+"""So many nodes are asked one by one rather than all at once."""
 _PREFERRED: Slot[Sequence[tuple[Term, int]]] = Slot("NodeAffinity preferred terms")
 
 
@@ -57,21 +58,31 @@ class NodeAffinity:
         self._added = _compile_added(added)
         self._added_preferred = () if added is None else compile_preferred(added.preferred)
 
+    def sign(self, pod: Pod) -> Hashable:
+        """The node selector and the affinity decide."""
+        affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+        selector = pod.spec.node_selector
+        return affinity, frozenset(selector.items()) if selector else None
+
     def pre_filter(self, cycle: Cycle) -> Status | NodeNames | None:
-        """Decide for every node at once; name the nodes if the terms do."""
+        """Read the terms; name the nodes if the terms do."""
         pod = cycle.pod
         terms = _required_terms(pod)
         if terms is None and self._added is None and not pod.spec.node_selector:
             return SKIP
-        cycle.put(_CODES, self._decide(cycle))
+        cycle.put(_REQUIRED, required_node_affinity(pod))
         return _named_nodes(terms or ())
 
     def filter(self, cycle: Cycle, view: View) -> Codes:
-        """Gather what was decided; on its own, when PreFilter is disabled, decide here."""
-        codes = cycle.find(_CODES)
-        if codes is None:
-            codes = self._decide(cycle)
-            cycle.put(_CODES, codes)
+        """Apply the terms; when PreFilter is disabled, read them here."""
+        required = cycle.find(_REQUIRED) or required_node_affinity(cycle.pod)
+        nodes = cycle.cluster.nodes
+        if len(view) <= _FEW:
+            asked = (nodes.objects[row] for row in view.rows.tolist())
+            return np.array([0 if node is None else self._code(required, node) for node in asked], np.int64)
+        codes = np.where(meets_required(nodes, required), 0, 2)
+        if self._added is not None:
+            codes = np.where(meets_any(nodes, self._added), codes, 1)
         return codes[view.rows]
 
     def status(self, _cycle: Cycle, code: int) -> Status:
@@ -91,9 +102,13 @@ class NodeAffinity:
         terms = cycle.find(_PREFERRED)
         if terms is None:
             terms = (*self._added_preferred, *_preferred_terms(cycle.pod))
+        nodes = cycle.cluster.nodes
+        if len(view) <= _FEW:
+            asked = (nodes.objects[row] for row in view.rows.tolist())
+            return np.array([_preference(terms, node) for node in asked], np.int64)
         total: Points = np.zeros(len(view), np.int64)
         for term, weight in terms:
-            total += meets_term(cycle.cluster.nodes, term)[view.rows] * weight
+            total += meets_term(nodes, term)[view.rows] * weight
         return total
 
     def normalize(self, _cycle: Cycle, _view: View, raw: Points) -> Points:
@@ -105,11 +120,10 @@ class NodeAffinity:
         node = ClusterEvent(Resource.Node, ActionType.Add | ActionType.UpdateNodeLabel)
         return [ClusterEventWithHint(node, self._became_match)]
 
-    def _decide(self, cycle: Cycle) -> NDArray[np.int64]:
-        nodes = cycle.cluster.nodes
-        matches = meets_required(nodes, required_node_affinity(cycle.pod))
-        codes = np.where(matches, 0, 2)
-        return codes if self._added is None else np.where(meets_any(nodes, self._added), codes, 1)
+    def _code(self, required: RequiredNodeAffinity, node: Node) -> int:
+        if not self._admits_added(node):
+            return 1
+        return 0 if _meets(required, node) else 2
 
     def _became_match(self, pod: Pod, event: ClusterEvent) -> Hint:
         """The node matches now and did not before."""
@@ -123,6 +137,18 @@ class NodeAffinity:
 
     def _admits_added(self, node: Node) -> bool:
         return self._added is None or any(term.matches(node.labels, node.name) for term in self._added)
+
+
+def _meets(required: RequiredNodeAffinity, node: Node) -> bool:
+    """Whether the node is admitted; unreadable terms are passed over."""
+    labels, terms = node.labels, required.terms
+    if not all(item.matches(labels) for item in required.node_selector):
+        return False
+    return terms is None or any(term.error is None and term.matches(labels, node.name) for term in terms)
+
+
+def _preference(terms: Sequence[tuple[Term, int]], node: Node | None) -> int:
+    return 0 if node is None else sum(w for term, w in terms if term.matches(node.labels, node.name))
 
 
 def _admits(required: RequiredNodeAffinity, node: Node) -> bool:

@@ -6,7 +6,7 @@ Follows upstream `nodedeclaredfeatures/nodedeclaredfeatures.go` and component-he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -52,6 +52,10 @@ class NodeDeclaredFeatures:
         declared = (objects[row] for row in view.rows)
         lacking = [node is None or not required.issubset(node.status.declared_features) for node in declared]
         return np.array(lacking, np.int64)
+
+    def sign(self, pod: Pod) -> Hashable:
+        """What the pod calls for decides."""
+        return required_features(pod) if self._enabled else ()
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""

@@ -5,11 +5,12 @@ Follows upstream `nodename/node_name.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from kubesched.api.objects import Pod
 from kubesched.framework import ClusterEventWithHint, Codes, Cycle, Status, View, unresolvable
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 
@@ -28,6 +29,10 @@ class NodeName:
             return None
         row = cycle.cluster.nodes.slot.get(wanted, -1)
         return np.not_equal(view.rows, row).astype(np.int64)
+
+    def sign(self, pod: Pod) -> Hashable:
+        """The name decides."""
+        return pod.node_name
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""

@@ -5,7 +5,7 @@ Follows upstream `nodeports/node_ports.go` and `HostPortInfo` (framework/types.g
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import ClassVar
 
 from kubesched.api.objects import Pod
@@ -45,6 +45,10 @@ class NodePorts:
         wanted = cycle.pod.host_ports
         classes = view.ports()
         return self._conflicts.to(wanted, lambda used: conflict(wanted, used))[classes]
+
+    def sign(self, pod: Pod) -> Hashable:
+        """The ports decide."""
+        return pod.host_ports
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""

@@ -5,7 +5,7 @@ Follows upstream `nodeunschedulable/node_unschedulable.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -33,6 +33,10 @@ class NodeUnschedulable:
         if not cordoned.any() or self._tolerates(cycle.pod):
             return None
         return cordoned.take(view.rows).astype(np.int64)
+
+    def sign(self, pod: Pod) -> Hashable:
+        """The tolerations decide."""
+        return pod.spec.tolerations
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""

@@ -9,6 +9,7 @@ from kubesched.framework.registry import merge, out_of_tree
 from kubesched.plugins import (
     default_binder,
     default_preemption,
+    image_locality,
     node_affinity,
     node_declared_features,
     node_ports,
@@ -16,7 +17,6 @@ from kubesched.plugins import (
     taint_toleration,
 )
 from kubesched.plugins.dynamicresources import plugin as dynamicresources
-from kubesched.plugins.image_locality import ImageLocality
 from kubesched.plugins.interpodaffinity import plugin as interpodaffinity
 from kubesched.plugins.node_name import NodeName
 from kubesched.plugins.noderesources import balanced_allocation, fit
@@ -40,7 +40,7 @@ IN_TREE: dict[str, Factory] = {
     "DefaultBinder": default_binder.build,
     "DefaultPreemption": default_preemption.build,
     "DynamicResources": dynamicresources.build,
-    "ImageLocality": _plain(ImageLocality),
+    "ImageLocality": image_locality.build,
     "InterPodAffinity": interpodaffinity.build,
     "NodeAffinity": node_affinity.build,
     "NodeDeclaredFeatures": node_declared_features.build,

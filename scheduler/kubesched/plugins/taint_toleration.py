@@ -5,7 +5,7 @@ Follows upstream `tainttoleration/taint_toleration.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from kubesched.api.objects import Node, Pod
@@ -52,6 +52,10 @@ class TaintToleration:
         tolerations = cycle.pod.spec.tolerations
         answers = self._hard.to(tolerations, lambda taints: self._untolerated(taints, tolerations))
         return answers.take(cycle.cluster.nodes.taints.take(view.rows)) if answers.any() else None
+
+    def sign(self, pod: Pod) -> Hashable:
+        """The tolerations decide."""
+        return pod.spec.tolerations
 
     def status(self, _cycle: Cycle, _code: int) -> Status:
         """Give the one reason there is."""

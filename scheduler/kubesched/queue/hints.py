@@ -7,7 +7,7 @@ looks closer. Only plugins that rejected the pod are asked. Follows upstream `is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TypeAlias
@@ -22,6 +22,12 @@ _log = logs.get(__name__)
 
 Registrations: TypeAlias = Mapping[ClusterEvent, Sequence[tuple[str, HintFn]]]
 """One profile's (plugin, hint function) pairs by registered event, as `framework.hints` collects them."""
+
+
+Observe: TypeAlias = Callable[[str, str, str, float], None]
+"""Hears of each hint: the plugin, the event, the answer as the metric names it, and the seconds it took."""
+
+_LABEL = {Hint.Queue: "Queue", Hint.Skip: "QueueSkip"}
 
 
 class Strategy(IntEnum):
@@ -43,9 +49,17 @@ class _Interest:
 class HintMap:
     """One profile's registrations, answering in constant time for each kind of event seen before."""
 
-    __slots__ = ("_interest", "_registered")
+    __slots__ = ("_interest", "_now", "_observe", "_registered")
 
-    def __init__(self, registered: Registrations) -> None:
+    def __init__(
+        self,
+        registered: Registrations,
+        now: Callable[[], float] = lambda: 0.0,
+        observe: Observe | None = None,
+    ) -> None:
+        """`observe` hears how long each hint took by the clock `now`."""
+        self._now = now
+        self._observe = observe
         self._registered = registered
         self._interest: dict[tuple[Resource, ActionType], _Interest] = {}
 
@@ -67,7 +81,7 @@ class HintMap:
             return Strategy.AFTER_BACKOFF if meant else Strategy.SKIP
         strongest = Strategy.SKIP
         for plugin, hint in self._interested(event).hints:
-            if plugin not in rejectors or _ask(plugin, hint, entry.pod, event) is Hint.Skip:
+            if plugin not in rejectors or self._ask(plugin, hint, entry.pod, event) is Hint.Skip:
                 continue
             if plugin in entry.pending_plugins:
                 return Strategy.IMMEDIATELY
@@ -75,6 +89,14 @@ class HintMap:
                 return Strategy.AFTER_BACKOFF
             strongest = Strategy.AFTER_BACKOFF
         return strongest
+
+    def _ask(self, plugin: str, hint: HintFn, pod: Pod, event: ClusterEvent) -> Hint:
+        if self._observe is None:
+            return _ask(plugin, hint, pod, event)
+        started = self._now()
+        answer = _ask(plugin, hint, pod, event)
+        self._observe(plugin, event.title, _LABEL[answer], self._now() - started)
+        return answer
 
     def _interested(self, event: ClusterEvent) -> _Interest:
         known = self._interest.get(event.key)

@@ -21,6 +21,8 @@ from kubesched.api.objects import Pod
 from kubesched.queue.entry import Entry
 from kubesched.state.events import ClusterEvent
 
+_POPPED = "PodPopped"
+
 
 @dataclass(slots=True, eq=False)
 class Flight:
@@ -53,6 +55,13 @@ class InFlight:
     def event_count(self) -> int:
         """How many events are kept for open attempts."""
         return len(self._events)
+
+    def counts(self) -> dict[str, int]:
+        """What upstream's log would hold, by the event's name; each open attempt is an entry, too."""
+        found = {_POPPED: len(self._began)}
+        for event in self._events:
+            found[event.title] = found.get(event.title, 0) + 1
+        return found
 
     def get(self, uid: str) -> Flight | None:
         """The flight of a popped pod."""

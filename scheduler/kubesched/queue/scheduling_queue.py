@@ -32,7 +32,7 @@ from kubesched.framework.interface import PreEnqueue
 from kubesched.queue.backoff import BackoffQueue
 from kubesched.queue.entry import Entry, Place
 from kubesched.queue.heap import Less
-from kubesched.queue.hints import HintMap, Registrations, Strategy
+from kubesched.queue.hints import HintMap, Observe, Registrations, Strategy
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.labels import BACKOFF_COMPLETE, SCHEDULE_ATTEMPT_FAILURE
 from kubesched.queue.pending import Pending
@@ -70,13 +70,14 @@ class SchedulingQueue:
         max_in_unschedulable: float = 300.0,
         pop_from_backoff: bool = True,
         on_move: OnMove | None = None,
+        on_hint: Observe | None = None,
     ) -> None:
         """`hints` and `pre_enqueue` are keyed by scheduler name; `less` is QueueSort's, the same for all.
 
         `max_backoff` 0 switches backoff off. Durations are seconds.
         """
         self._clock = clock
-        self._hints = {name: HintMap(registered) for name, registered in hints.items()}
+        self._hints = {name: HintMap(registered, clock.now, on_hint) for name, registered in hints.items()}
         self._max_in_unschedulable = max_in_unschedulable
         backoff = BackoffQueue(less, initial=initial_backoff, maximum=max_backoff, aligned=pop_from_backoff)
         self._places = Places(
@@ -254,6 +255,10 @@ class SchedulingQueue:
     def rejections(self) -> Counter[tuple[str, str]]:
         """How many queued pods each (scheduler name, plugin) last rejected: the unschedulable_pods metric."""
         return self._places.rejections()
+
+    def in_flight_events(self) -> dict[str, int]:
+        """How many events are kept for open attempts, by name: the inflight_events metric."""
+        return self._in_flight.counts()
 
     def close(self) -> None:
         """Hand out no more pods, and drop what was kept for attempts."""

@@ -25,6 +25,17 @@ class Health:
     synced: bool = False
     shutting_down: bool = False
     extra: dict[str, Check] = field(default_factory=dict)
+    results: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    latest: dict[tuple[str, str], bool] = field(default_factory=dict)
+
+    def ask(self, endpoint: str, name: str, check: Check) -> bool:
+        """Whether a check passes; what came of it is kept for /metrics/slis, except for `ping`."""
+        passed = check() is None
+        if check is not ping:
+            key = name, endpoint, "success" if passed else "error"
+            self.results[key] = self.results.get(key, 0) + 1
+            self.latest[name, endpoint] = passed
+        return passed
 
     def checks(self, endpoint: str) -> Mapping[str, Check]:
         """The checks of `healthz`, `livez` or `readyz` in their order."""
@@ -33,24 +44,22 @@ class Health:
         if endpoint == "healthz":
             return {"ping": ping, **self.extra}
         return {
-            "ping": ping,
             **self.extra,
             "shutdown": lambda: "process is shutting down" if self.shutting_down else None,
             "sched-handler-sync": lambda: None if self.synced else "handlers are not fully synchronized",
         }
 
 
-def answer(
-    endpoint: str, checks: Mapping[str, Check], *, verbose: bool, excluded: Sequence[str] = ()
-) -> tuple[int, str]:
+def answer(health: Health, endpoint: str, *, verbose: bool, excluded: Sequence[str] = ()) -> tuple[int, str]:
     """The status code and body for a request to an endpoint."""
+    checks = health.checks(endpoint)
     lines: list[str] = []
     failed: list[str] = []
     unknown = [name for name in excluded if name not in checks]
     for name, check in checks.items():
         if name in excluded:
             lines.append(f"[+]{name} excluded: ok")
-        elif check() is None:
+        elif health.ask(endpoint, name, check):
             lines.append(f"[+]{name} ok")
         else:
             lines.append(f"[-]{name} failed: reason withheld")
@@ -65,6 +74,7 @@ def answer(
     return 200, "\n".join([*lines, f"{endpoint} check passed", ""])
 
 
-def answer_one(check: Check) -> tuple[int, str]:
+def answer_one(health: Health, endpoint: str, name: str) -> tuple[int, str]:
     """The answer of a single check; why it failed is for the log, not for strangers."""
-    return (200, "ok") if check() is None else (500, "internal server error: reason withheld\n")
+    passed = health.ask(endpoint, name, health.checks(endpoint)[name])
+    return (200, "ok") if passed else (500, "internal server error: reason withheld\n")

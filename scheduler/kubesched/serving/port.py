@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import ssl
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,14 @@ from kubesched.config.options import Options
 from kubesched.serving.certificates import server_context
 from kubesched.serving.health import Health
 from kubesched.serving.reviews import Authenticator, Authorizer
-from kubesched.serving.server import Server
+from kubesched.serving.server import Page, Server
+from kubesched.serving.zpages import flagz, statusz
 
 _log = logs.get(__name__)
 
+# Seconds between two looks at files and at the cluster's client CA.
+_RELOAD = 60.0
+_PATHS = ("/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz")
 _AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 
 
@@ -54,8 +59,22 @@ class SecurePort:
     """Starts and stops the server; `health` is what its checks look at."""
 
     def __init__(
-        self, options: Options, registry: CollectorRegistry, clock: Clock, lane: Lane, version: str
+        self,
+        options: Options,
+        registry: CollectorRegistry,
+        clock: Clock,
+        lane: Lane,
+        version: str,
+        *,
+        pages: Mapping[str, Page] | None = None,
     ) -> None:
+        """`pages` are further paths to serve, each with what writes its text."""
+        flags = options.flags
+        self._pages = {
+            **(pages or {}),
+            "/statusz": statusz(clock, version, _PATHS),
+            "/flagz": lambda: flagz(flags),
+        }
         self.health = Health()
         self._options = options
         self._registry = registry
@@ -64,6 +83,9 @@ class SecurePort:
         self._version = version
         self._clients: list[RestClient] = []
         self._server: Server | None = None
+        self._reload: asyncio.Task[None] | None = None
+        self._current: ssl.SSLContext | None = None
+        self._loaded: tuple[object, ...] = ()
 
     async def start(self) -> None:
         """Listen, unless the port is 0. Raises ServingError, or OSError when the port is taken."""
@@ -73,7 +95,8 @@ class SecurePort:
             return
         authentication = self._client("authentication-kubeconfig")
         authorization = self._client("authorization-kubeconfig")
-        context = self._context(await self._client_ca(authentication))
+        context = self._reloading(await self._client_ca(authentication))
+        self._reload = asyncio.create_task(self._keep_fresh(authentication))
         self._server = Server(
             Authenticator(
                 authentication,
@@ -92,7 +115,7 @@ class SecurePort:
             state=self.health,
             registry=self._registry,
             configuration=redacted(dump(self._options.config)),
-            version=self._version,
+            pages=self._pages,
         )
         await self._server.start(
             flags.text("bind-address"),
@@ -104,6 +127,9 @@ class SecurePort:
 
     async def stop(self) -> None:
         """Close the server and its connections to the API server."""
+        if self._reload is not None:
+            self._reload.cancel()
+            await asyncio.gather(self._reload, return_exceptions=True)
         if self._server is not None:
             await self._server.stop()
         for client in self._clients:
@@ -124,6 +150,35 @@ class SecurePort:
         self._clients.append(client)
         return client
 
+    def _reloading(self, client_ca: str) -> ssl.SSLContext:
+        """A context whose handshakes use whatever was loaded last."""
+        context = self._current = self._context(client_ca)
+        self._loaded = (client_ca, *self._stamps())
+
+        def use_current(handshake: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+            if self._current is not None:
+                handshake.context = self._current
+
+        context.sni_callback = use_current
+        return context
+
+    async def _keep_fresh(self, client: RestClient | None) -> None:
+        """Load certificate, key and client CA again once they have changed, if they can be used."""
+        while True:
+            await self._clock.sleep(_RELOAD)
+            try:
+                client_ca = await self._client_ca(client) or str(self._loaded[0])
+                loaded = (client_ca, *self._stamps())
+                if loaded != self._loaded:
+                    self._current = self._context(client_ca)
+                    self._loaded = loaded
+                    _log.info("Reloaded the certificates of the secure port")
+            except (ServingError, OSError) as error:
+                _log.error("Going on with the certificates of before", error)
+
+    def _stamps(self) -> list[float]:
+        return [path.stat().st_mtime for path in self._pair() or ()]
+
     async def _client_ca(self, client: RestClient | None) -> str:
         """The CA of client certificates: from the flag, else the cluster's own."""
         flags = self._options.flags
@@ -141,19 +196,24 @@ class SecurePort:
             return ""
 
     def _context(self, client_ca: str) -> ssl.SSLContext:
-        flags = self._options.flags
-        certificate, key = flags.text("tls-cert-file"), flags.text("tls-private-key-file")
-        if not certificate and (directory := flags.text("cert-dir")):
-            pair = [Path(directory) / f"kube-scheduler.{suffix}" for suffix in ("crt", "key")]
-            if all(file.exists() for file in pair):
-                certificate, key = map(str, pair)
+        certificate, key = self._pair() or (None, None)
         try:
             return server_context(
-                Path(certificate) if certificate else None,
-                Path(key) if key else None,
+                certificate,
+                key,
                 client_ca=client_ca,
-                lowest=flags.text("tls-min-version"),
+                lowest=self._options.flags.text("tls-min-version"),
                 wall=self._clock.wall(),
             )
         except (OSError, ssl.SSLError) as error:
             raise ServingError(f"unable to load server certificate: {error}") from error
+
+    def _pair(self) -> tuple[Path, Path] | None:
+        """The files of certificate and key; None when there are none and a self-signed pair is made."""
+        flags = self._options.flags
+        certificate, key = flags.text("tls-cert-file"), flags.text("tls-private-key-file")
+        if certificate:
+            return Path(certificate), Path(key)
+        directory = flags.text("cert-dir")
+        pair = Path(directory) / "kube-scheduler.crt", Path(directory) / "kube-scheduler.key"
+        return pair if directory and all(file.exists() for file in pair) else None

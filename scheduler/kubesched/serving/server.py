@@ -7,9 +7,8 @@ who may not, 500 when nobody can say. Follows `newEndpointsHandler` and `buildHa
 
 from __future__ import annotations
 
-import platform
 import ssl
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -20,6 +19,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from kubesched import logs
 from kubesched.serving import health
 from kubesched.serving.reviews import Authenticator, Authorizer, ReviewError, User
+from kubesched.serving.slis import Slis
 
 _log = logs.get(__name__)
 _VERBS = {
@@ -32,6 +32,7 @@ _VERBS = {
 }
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Page = Callable[[], str]
 
 
 class Server:
@@ -45,14 +46,15 @@ class Server:
         state: health.Health,
         registry: CollectorRegistry,
         configuration: dict[str, Any],
-        version: str,
+        pages: Mapping[str, Page],
     ) -> None:
+        """`pages` are further paths, each with what writes its text."""
         self._authenticator = authenticator
         self._authorizer = authorizer
         self._health = state
         self._registry = registry
         self._configuration = configuration
-        self._version = version
+        self._pages = pages
         self._runner: web.AppRunner | None = None
 
     async def start(
@@ -64,8 +66,10 @@ class Server:
             app.router.add_get(f"/{endpoint}", self._healthy(endpoint))
             app.router.add_get(f"/{endpoint}/{{name}}", self._healthy(endpoint))
         app.router.add_get("/metrics", self._metrics)
+        app.router.add_get("/metrics/slis", self._slis)
         app.router.add_get("/configz", self._configz)
-        app.router.add_get("/version", self._show_version)
+        for path, page in self._pages.items():
+            app.router.add_get(path, _text(page))
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
         await self._runner.setup()
         host = None if address in {"", "0.0.0.0", "::"} else address  # noqa: S104 - recognised, not chosen
@@ -89,14 +93,13 @@ class Server:
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         verb = _VERBS.get(request.method, request.method.lower())
-        if not self._authorizer.is_open(request.path):
-            certificate = request.transport.get_extra_info("peercert") if request.transport else None
-            user = await self._authenticator.user(certificate, request.headers.get("Authorization", ""))
-            if user is None:
-                return _status(401, "Unauthorized", "Unauthorized")
-            refusal = await self._refusal(user, verb, request.path)
-            if refusal is not None:
-                return refusal
+        certificate = request.transport.get_extra_info("peercert") if request.transport else None
+        user = await self._authenticator.user(certificate, request.headers.get("Authorization", ""))
+        if user is None:
+            return _status(401, "Unauthorized", "Unauthorized")
+        refusal = await self._refusal(user, verb, request.path)
+        if refusal is not None:
+            return refusal
         try:
             response = await handler(request)
         except web.HTTPException as error:
@@ -120,9 +123,9 @@ class Server:
             if name is None:
                 excluded = request.query.getall("exclude", [])
                 verbose = "verbose" in request.query
-                code, body = health.answer(endpoint, checks, verbose=verbose, excluded=excluded)
+                code, body = health.answer(self._health, endpoint, verbose=verbose, excluded=excluded)
             elif name in checks:
-                code, body = health.answer_one(checks[name])
+                code, body = health.answer_one(self._health, endpoint, name)
             else:
                 raise web.HTTPNotFound
             return web.Response(status=code, text=body)
@@ -133,13 +136,21 @@ class Server:
         body = generate_latest(self._registry)
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
+    async def _slis(self, _: web.Request) -> web.StreamResponse:
+        registry = CollectorRegistry()
+        registry.register(Slis(self._health))
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
     async def _configz(self, _: web.Request) -> web.StreamResponse:
         body = msgspec.json.encode({"componentconfig": self._configuration})
         return web.Response(body=body, content_type="application/json")
 
-    async def _show_version(self, _: web.Request) -> web.StreamResponse:
-        facts = {"gitVersion": self._version, "compiler": platform.python_implementation(), "goVersion": ""}
-        return web.Response(body=msgspec.json.encode(facts), content_type="application/json")
+
+def _text(page: Page) -> Handler:
+    async def handle(_: web.Request) -> web.StreamResponse:
+        return web.Response(text=page())
+
+    return handle
 
 
 def _status(code: int, reason: str, message: str) -> web.Response:

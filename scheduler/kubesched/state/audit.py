@@ -2,8 +2,8 @@
 
 Everything is worked out anew from nodes, pods and namespaces, one by one and without any of the shortcuts
 that the columns take, and compared by name and content: slots and class numbers may differ between two ways
-to the same state. The place of a node in the order and the sizes of images depend on what happened before; of
-these, only what the objects decide is compared.
+to the same state. The place of a node in the order, the sizes of images, and whether a host port that several
+pods of a node name is taken, depend on what happened before; of these, what the objects decide is compared.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kubesched.api import resources
 from kubesched.api.node import Node
 from kubesched.api.pod import Pod
 from kubesched.state.classes import ClassTable
+from kubesched.state.mounts import Mount, mounts_of
 from kubesched.state.terms import pod_terms
 from kubesched.state.types import I32
 
@@ -54,6 +55,7 @@ def audit(cluster: Cluster) -> list[Drift]:
         *_pods(cluster),
         *_selectors(cluster),
         *_terms(cluster),
+        *_mounts(cluster),
         *_classes(cluster),
         *_nominations(cluster),
     ]
@@ -145,13 +147,16 @@ def _books(cluster: Cluster, placed: Mapping[str, list[Pod]]) -> Iterator[Drift]
         requested: Counter[str] = Counter()
         nonzero = np.zeros(2, np.int64)
         for pod in pods:
-            requested.update(resources.rounded(resources.pod_requests(pod)))
-            nonzero += resources.existing_nonzero(pod)
+            exact = resources.pod_requests(pod)
+            requested.update(resources.rounded(exact))
+            nonzero += resources.existing_nonzero(pod, exact)
+        used = _value(nodes.port_classes, nodes.ports, slot)
         ports = frozenset(port for pod in pods for port in pod.host_ports)
         yield from _differ("requested", name, _present(requested), _named(cluster, nodes.requested[slot]))
         yield from _differ("nonzero", name, nonzero.tolist(), nodes.nonzero[slot].tolist())
         yield from _differ("pod_count", name, len(pods), int(nodes.pod_count[slot]))
-        yield from _differ("ports", name, ports, _value(nodes.port_classes, nodes.ports, slot))
+        if not (isinstance(used, frozenset) and used <= ports):
+            yield Drift("ports", name, ports, used)
 
 
 def _pods(cluster: Cluster) -> Iterator[Drift]:
@@ -164,8 +169,9 @@ def _pods(cluster: Cluster) -> Iterator[Drift]:
         yield from _differ("uid", pod.key, uid, pod.uid)
         yield from _differ("slot", pod.key, nodes.slot.get(pod.node_name), pods.slot_of(uid))
         yield from _differ("by_key", pod.key, pod, pods.by_key.get(pod.key))
-        amounts = [1, *resources.existing_nonzero(pod)]
-        asked = resources.rounded(resources.pod_requests(pod))
+        exact = resources.pod_requests(pod)
+        amounts = [1, *resources.existing_nonzero(pod, exact)]
+        asked = resources.rounded(exact)
         amounts += [asked.get(name, 0) for name in nodes.resources]
         yield from _differ("amounts", pod.key, amounts, pods.amounts_of([pod])[0].tolist())
     yield from _differ("by_key", "the cluster", len(pods.by_uid), len(pods.by_key))
@@ -199,6 +205,21 @@ def _terms(cluster: Cluster) -> Iterator[Drift]:
     for term, known in found.items():
         counts = {cluster.nodes.names[slot]: number for slot, number in zip(*known.nodes(), strict=True)}
         yield from _differ("term", str(term), dict(expected.get(term, {})), counts)
+
+
+def _mounts(cluster: Cluster) -> Iterator[Drift]:
+    """Each mount counts the pods that have it, slot by slot."""
+    expected: dict[Mount, Counter[str]] = {}
+    for pod in cluster.pods:
+        for mount in mounts_of(pod):
+            expected.setdefault(mount, Counter())[pod.node_name] += 1
+    names = cluster.nodes.names
+    found = {
+        mount: {names[slot]: number for slot, number in counts.items()}
+        for mount, counts in cluster.pods.mounts.all().items()
+    }
+    for mount in expected.keys() | found.keys():
+        yield from _differ("mounts", "/".join(mount), dict(expected.get(mount, {})), found.get(mount, {}))
 
 
 def _classes(cluster: Cluster) -> Iterator[Drift]:

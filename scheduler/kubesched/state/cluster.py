@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from kubesched.api.objects import Namespace, Node, Object, Pod, StorageClass
+from kubesched.api.objects import Namespace, Node, Object, Pod
 from kubesched.clock import Clock
 from kubesched.state.audit import Drift, audit
+from kubesched.state.changes import Changes
 from kubesched.state.events import ActionType, ClusterEvent, Resource, WatchEvent, node_changes, pod_changes
 from kubesched.state.nodes import NodeColumns
 from kubesched.state.nominator import Nominator
@@ -49,6 +50,7 @@ class Cluster:
         self.pods = PodColumns(self.nodes)
         self.nominated = Nominator(lambda uid: uid in self.pods.by_uid and uid not in self._assumed)
         self._assumed: set[str] = set()
+        self.changes = Changes()
         self._objects: dict[str, dict[str, Object]] = {}
 
     # Reading
@@ -147,8 +149,6 @@ class Cluster:
         if not pod.node_name:
             raise ValueError(f"pod {pod.key} is not assigned to a node: it belongs to the queue")
         known = self.pods.by_uid.get(pod.uid) or self.pods.by_key.get(pod.key)
-        if known is not None and known.uid == pod.uid:
-            pod.adopt(known)
         _work_out(pod)
         if known is None:
             self._place(pod)
@@ -210,6 +210,7 @@ class Cluster:
         known = self._objects.setdefault(obj.kind, {})
         old = known.get(obj.key)
         known[obj.key] = obj
+        self.changes.note(obj.kind, obj.key)
         if isinstance(obj, Namespace):
             self.pods.namespace(obj.name, obj.labels)
         resource = _RESOURCES.get(obj.kind)
@@ -217,8 +218,6 @@ class Cluster:
             return []
         if old is not None:
             return [ClusterEvent(resource, ActionType.Update, old=old, new=obj)]
-        if isinstance(obj, StorageClass) and not obj.waits_for_consumer:
-            return []
         return [ClusterEvent(resource, ActionType.Add, new=obj)]
 
     def _remove_object(self, obj: Object) -> Happened:
@@ -226,6 +225,7 @@ class Cluster:
         old = self._objects.get(obj.kind, {}).pop(obj.key, None)
         if old is None:
             return []
+        self.changes.note(obj.kind, obj.key)
         if isinstance(obj, Namespace):
             self.pods.namespace(obj.name, None)
         resource = _RESOURCES.get(obj.kind)

@@ -190,7 +190,7 @@ def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
 
 def _scales_down(old: Pod, new: Pod) -> bool:
     """Say whether some request went away or became smaller by a thousandth of a unit or more."""
-    before, after = old.exact_requests, new.exact_requests
+    before, after = old.asked.exact, new.asked.exact
     return before != after and any(
         name not in after or millis(amount) > millis(after[name]) for name, amount in before.items()
     )

@@ -29,6 +29,8 @@ from kubesched.state.order import NodeOrder
 from kubesched.state.types import I32, I64, Bool
 
 _FIRST_CAPACITY = 16
+_ROOM = 1024
+"""How many changes are remembered at least, once there were so many."""
 
 COUNT = 0
 NONZERO = slice(1, 3)
@@ -51,10 +53,11 @@ class NodeColumns:
         self.label_columns = LabelColumns()
         self.node_order = NodeOrder()
         self.frozen_order: I32 = np.zeros(0, np.int32)
-        self._used_ports: dict[int, dict[HostPort, int]] = {}
+        self._used_ports: dict[int, set[HostPort]] = {}
         self._free: list[int] = []
         self._changed: set[int] = set()
-        self._last_generation = 0
+        self.latest = 0
+        self._touched: list[int] = []
         self.generation: I64 = np.zeros(0, np.int64)
         self.allocatable: I64 = np.zeros((0, len(self.resources)), np.int64)
         self.books: I64 = np.zeros((0, 3 + len(self.resources)), np.int64)
@@ -169,6 +172,14 @@ class NodeColumns:
         """Say of each slot whether the node's label meets the requirement: Bool[N]."""
         return self._column(requirement.key).admits(requirement)
 
+    def changed_since(self, generation: int) -> I32 | None:
+        """The slots of nodes that changed after a generation; None where that is too long ago to be known."""
+        missed = self.latest - generation
+        if missed > len(self._touched):
+            return None
+        slots = set(self._touched[len(self._touched) - missed :])
+        return np.array([slot for slot in slots if self.objects[slot] is not None], np.int32)
+
     def ghosts(self) -> list[str]:
         """Names that only pods know."""
         return [name for name in self.slot if name not in self.node_order]
@@ -249,31 +260,32 @@ class NodeColumns:
         else:
             row -= amounts
         if ports:
-            self._charge_ports(slot, ports, sign)
+            self.charge_ports(slot, ports, sign)
         self.touch(slot)
+
+    def charge_ports(self, slot: int, ports: Sequence[HostPort], sign: int) -> None:
+        """Take ports (sign 1) or free them (-1), whoever else on the node names them: a set, as upstream."""
+        used = self._used_ports.setdefault(slot, set())
+        if sign > 0:
+            used.update(ports)
+        else:
+            used.difference_update(ports)
+        self.ports[slot] = self.port_classes.exchange(int(self.ports[slot]), frozenset(used))
+        if not used:
+            del self._used_ports[slot]
 
     def touch(self, slot: int) -> None:
         """Note that something about the node changed. Generations are never given out twice."""
-        self._last_generation += 1
-        self.generation[slot] = self._last_generation
+        self.latest += 1
+        self.generation[slot] = self.latest
         self._changed.add(slot)
+        self._touched.append(slot)
+        if len(self._touched) > 2 * _ROOM:
+            del self._touched[:_ROOM]
 
     def sweep(self) -> None:
         """Free the class numbers that only a what-if used."""
         self.port_classes.sweep()
-
-    def _charge_ports(self, slot: int, ports: Sequence[HostPort], sign: int) -> None:
-        """Count uses of each port, so that a port is free once its last user is gone."""
-        used = self._used_ports.setdefault(slot, {})
-        for port in ports:
-            left = used.get(port, 0) + sign
-            if left:
-                used[port] = left
-            else:
-                del used[port]
-        self.ports[slot] = self.port_classes.exchange(int(self.ports[slot]), frozenset(used))
-        if not used:
-            del self._used_ports[slot]
 
     def _write_allocatable(self, slot: int, amounts: Mapping[str, int]) -> None:
         """Replace a node's allocatable amounts."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from kubesched.api.pod import Pod
+from kubesched.api.pod import HostPort, Pod
 from kubesched.state.pods import PodColumns
 from kubesched.state.types import I64, Bool, wide
 
@@ -18,10 +18,15 @@ Worlds = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Pods that came to one world's node, and pods of the cluster that went from it, by UID."""
+    """Pods that came to one world's node, and pods of the cluster that went from it, by UID.
+
+    `ports` says of each host port of a moved pod whether the last of these pods came and took it, or went and
+    freed it: a node's ports are a set, so that the order of the moves decides.
+    """
 
     added: dict[str, Pod] = field(default_factory=dict)
     removed: dict[str, Pod] = field(default_factory=dict)
+    ports: dict[HostPort, bool] = field(default_factory=dict)
 
     def signed(self) -> Iterator[tuple[Pod, int]]:
         """Go through the moved pods: 1 for one that came, -1 for one that went."""
@@ -73,7 +78,7 @@ class Advance:
 
     def add(self, k: int, slot: int, pods: Iterable[Pod]) -> None:
         """Put pods into world k, or take their removal back. ValueError for a pod that is there."""
-        added, removed = self._open(k)
+        added, removed, ports = self._open(k)
         slot_of = self._pods.slot_of
         for pod in pods:
             uid = pod.uid
@@ -83,11 +88,13 @@ class Advance:
                     raise ValueError(f"pod {pod.key} ({uid}) is on the node of world {k} already")
                 added[uid] = pod
             self._moved.append(back or pod)
-        self._worlds[k] = Moves(added, removed) if added or removed else None
+            if pod.host_ports:
+                ports |= dict.fromkeys(pod.host_ports, True)
+        self._worlds[k] = _moves(added, removed, ports)
 
     def remove(self, k: int, slot: int, pods: Iterable[Pod]) -> None:
         """Take pods out of world k. ValueError for a pod that is not there."""
-        added, removed = self._open(k)
+        added, removed, ports = self._open(k)
         slot_of, by_uid = self._pods.slot_of, self._pods.by_uid
         for pod in pods:
             uid = pod.uid
@@ -97,7 +104,9 @@ class Advance:
                     raise ValueError(f"pod {pod.key} ({uid}) is not on the node of world {k}")
                 gone = removed[uid] = by_uid[uid]
             self._moved.append(gone)
-        self._worlds[k] = Moves(added, removed) if added or removed else None
+            if gone.host_ports:
+                ports |= dict.fromkeys(gone.host_ports, False)
+        self._worlds[k] = _moves(added, removed, ports)
 
     def done(self, sign: int) -> Overlay:
         """Give the new overlay; sign 1 if pods were added, -1 if they were removed."""
@@ -114,10 +123,17 @@ class Advance:
             amounts[list(worlds)] += sign * np.add.reduceat(pods, starts, axis=0)
         return Overlay(self._worlds, amounts)
 
-    def _open(self, k: int) -> tuple[dict[str, Pod], dict[str, Pod]]:
+    def _open(self, k: int) -> tuple[dict[str, Pod], dict[str, Pod], dict[HostPort, bool]]:
         """Copy what was moved in world k before. ValueError if the world was named already."""
         if k in self._starts:
             raise ValueError(f"world {k} is named twice")
         self._starts[k] = len(self._moved)
         before = self._worlds[k]
-        return ({}, {}) if before is None else (dict(before.added), dict(before.removed))
+        if before is None:
+            return {}, {}, {}
+        return dict(before.added), dict(before.removed), dict(before.ports)
+
+
+def _moves(added: dict[str, Pod], removed: dict[str, Pod], ports: dict[HostPort, bool]) -> Moves | None:
+    """The moves of a world; None if it does not differ."""
+    return Moves(added, removed, ports) if added or removed or ports else None

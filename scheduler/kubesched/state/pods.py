@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from kubesched.api.pod import Pod
+from kubesched.state.mounts import Mounts
 from kubesched.state.nodes import NodeColumns
 from kubesched.state.selectors import Conjunction, SelectorClass, SelectorCounts
 from kubesched.state.terms import Term, TermClass, TermKind, Terms, pod_terms
@@ -36,6 +37,7 @@ class PodColumns:
         self._amounts: I64 = np.zeros((_FIRST_CAPACITY, nodes.books.shape[1]), np.int64)
         self._pod_terms: dict[str, tuple[Term, ...]] = {}
         self._terms = Terms()
+        self.mounts = Mounts()
         self._counts = SelectorCounts(lambda: nodes.capacity, self.namespaces.get)
 
     # Reading
@@ -100,6 +102,7 @@ class PodColumns:
         row = self._rows[uid] = self._free.pop() if self._free else self._grow()
         self._charge(row, pod, slot)
         self._counts.add(slot, pod.namespace, pod.labels, pod.is_terminating)
+        self.mounts.add(slot, pod)
         terms = pod_terms(pod)
         if terms:
             self._pod_terms[uid] = terms
@@ -113,6 +116,7 @@ class PodColumns:
         self._nodes.charge(slot, self._amounts[row], pod.host_ports, -1)
         self._free.append(row)
         self._counts.remove(slot, pod.namespace, pod.labels, pod.is_terminating)
+        self.mounts.remove(slot, pod)
         terms = self._pod_terms.pop(uid, ())
         if terms:
             self._terms.remove(slot, terms)
@@ -129,6 +133,8 @@ class PodColumns:
         self._seat(pod, slot)
         if _asks_alike(old, pod):
             self._nodes.touch(slot)
+            if pod.host_ports:
+                self._nodes.charge_ports(slot, pod.host_ports, 1)
         else:
             row = self._rows[uid]
             self._nodes.charge(slot, self._amounts[row], old.host_ports, -1)
@@ -136,6 +142,9 @@ class PodColumns:
         if old.labels != pod.labels or old.is_terminating != pod.is_terminating:
             self._counts.remove(slot, old.namespace, old.labels, old.is_terminating)
             self._counts.add(slot, pod.namespace, pod.labels, pod.is_terminating)
+        if old.spec.volumes != pod.spec.volumes:
+            self.mounts.remove(slot, old)
+            self.mounts.add(slot, pod)
         if old.spec.affinity != pod.spec.affinity:
             self._terms.remove(slot, self._pod_terms.pop(uid, ()))
             self._pod_terms[uid] = pod_terms(pod)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from kubesched.api.objects import Object
+from kubesched.state.changes import Changes
 from kubesched.state.nodes import NodeColumns
 from kubesched.state.nominator import Nominator
 from kubesched.state.pods import PodColumns
@@ -27,6 +28,11 @@ class ClusterReader(Protocol):
     @property
     def nominated(self) -> Nominator:
         """Pods nominated to a node."""
+        ...
+
+    @property
+    def changes(self) -> Changes:
+        """Which objects changed; not nodes and pods, whose changes the node generations tell."""
         ...
 
     @property

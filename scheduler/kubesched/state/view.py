@@ -50,33 +50,34 @@ class View:
 
     def __repr__(self) -> str:
         """Tell how many worlds there are, and how many of them differ from the cluster."""
-        return f"View({len(self)} worlds, {len(self._moved())} moved)"
+        return f"View({len(self)} worlds, {len(self.moved_worlds())} moved)"
 
     # Reading
 
     @property
     def requested(self) -> I64:
         """What the pods on each world's node take: I64[K, R], columns as `nodes.resources`; read only."""
-        return self._books()[:, REQUESTED]
+        return self.books[:, REQUESTED]
 
     @property
     def nonzero(self) -> I64:
         """What they take with defaults for scoring: I64[K, 2], milli cpu and memory bytes; read only."""
-        return self._books()[:, NONZERO]
+        return self.books[:, NONZERO]
 
     @property
     def pod_count(self) -> I64:
         """How many pods are on each world's node: I64[K]; read only."""
-        return self._books()[:, COUNT]
+        return self.books[:, COUNT]
 
     def ports(self) -> I32:
         """The class of the host ports in use in each world: I32[K], to be read with `nodes.port_class`."""
         self._check()
         nodes = self.cluster.nodes
         ids: I32 = nodes.ports.take(self.rows)
-        for k in self._moved():
-            if any(pod.host_ports for pod, _ in self._world(k).signed()):
-                used = frozenset(port for pod in self.pods(k) for port in pod.host_ports)
+        for k in self.moved_worlds():
+            if ports := self._world(k).ports:
+                taken = frozenset(port for port, is_taken in ports.items() if is_taken)
+                used = nodes.port_class(int(ids[k])).difference(ports) | taken
                 ids[k] = nodes.port_classes.borrow(used)
         return ids
 
@@ -86,7 +87,7 @@ class View:
         Where nothing was moved it is zero, without asking.
         """
         total = np.zeros(len(self), np.int64)
-        for k in self._moved():
+        for k in self.moved_worlds():
             total[k] = sum(sign * count(pod) for pod, sign in self._world(k).signed())
         return total
 
@@ -143,8 +144,12 @@ class View:
         chosen = self._overlay().choose(np.asarray(ok, np.bool_), other.overlay or self._nothing())
         return View(self.cluster, self.rows, overlay=chosen, epoch=self.epoch)
 
-    def _books(self) -> I64:
-        """Gather the books of the worlds' nodes, once, and add what was moved: I64[K, 3 + R]."""
+    @property
+    def books(self) -> I64:
+        """All that the pods on each world's node add up to, as the columns' books: I64[K, 3 + R]; read only.
+
+        It is gathered when first asked for, and what was moved is added.
+        """
         self._check()
         books = self.cluster.nodes.books
         if self._gathered is None or self._gathered.shape[1] != books.shape[1]:
@@ -167,8 +172,8 @@ class View:
         """No difference in any world."""
         return Overlay.nothing(len(self), self.cluster.nodes.books.shape[1])
 
-    def _moved(self) -> list[int]:
-        """The worlds in which a pod was moved."""
+    def moved_worlds(self) -> list[int]:
+        """The positions of the worlds in which some pod was moved."""
         return [] if self.overlay is None else self.overlay.moved()
 
     def _world(self, k: int) -> Moves:

@@ -1,34 +1,39 @@
 """What every plugin must keep to, checked on small states: `check_plugin(factory)`.
 
 * A filter gives one code per world, and commutes with `take`.
-* Adding pods to worlds and removing them again changes no answer.
+* Adding pods to worlds and removing them again changes no answer. Only pods that share a host port with none
+  there are tried: one that leaves frees it for all, as upstream.
 * A pod added to a world counts like a pod that is there.
 * Every code decodes: a positive one to a rejection with a reason, a negative one to an Error.
 * Scores have one number per world, commute with `take`, and lie in 0..100 once normalised.
+* What a plugin keeps between decisions follows events: after a history it answers like one that is new.
+* What a plugin signs is hashable, and its codes and raw points of a node then follow from that node alone.
 * Hints are registered for known events and answer Queue or Skip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.objects import Object, Pod
+from kubesched.api.objects import KINDS, Object, Pod
 from kubesched.clock import VirtualClock
 from kubesched.config.gates import FeatureGates
 from kubesched.framework import Cycle, Handle, Hint, NodeNames, Plugin, Status
 from kubesched.framework.handle import Factory
 from kubesched.framework.hints import events_of
 from kubesched.framework.registration import Registered, register
-from kubesched.framework.runtime import Framework, Weighted
+from kubesched.framework.runtime import Framework
 from kubesched.framework.status import Code
+from kubesched.framework.weighted import Weighted
 from kubesched.state import Cluster, View
-from kubesched.state.events import ActionType, ClusterEvent, Resource
-from kubesched.testing.builders import cluster, node, pod
+from kubesched.state.events import Resource, WatchEvent
+from kubesched.testing.builders import cluster
+from kubesched.testing.happenings import happened, history
 from kubesched.testing.scenarios import Scenario, scenarios
 
 
@@ -53,7 +58,9 @@ def check_plugin(
         trial.check_queueing()
         trial.check_filter()
         trial.check_score()
+        trial.check_sign()
         trial.check_reserve()
+        trial.check_history()
 
 
 class _Trial:
@@ -84,8 +91,8 @@ class _Trial:
                 f"event {event!r}: register Resource.Pod, which covers both sides of binding",
             )
             if registered.hint is not None:
-                for happened in _happened(event):
-                    answer = registered.hint(self._scenario.pod, happened)
+                for one in happened(event):
+                    answer = registered.hint(self._scenario.pod, one)
                     self._require(isinstance(answer, Hint), f"the hint of {event!r} gave {answer!r}")
 
     def check_filter(self) -> None:
@@ -125,12 +132,75 @@ class _Trial:
             raw = self._numbers(normal, len(view), "normalize")
         self._require(bool(((raw >= 0) & (raw <= 100)).all()), f"scores {raw.tolist()} are not all in 0..100")
 
+    def check_sign(self) -> None:
+        signature = self._signature(self._item)
+        if signature is None:
+            return
+        self._require(_is_hashable(signature), f"sign gave {signature!r}, which is not hashable")
+        whole = self._local_answers(self._cluster, self._item)
+        for k, row in enumerate(self._cluster.nodes.order.tolist()):
+            name = self._cluster.nodes.names[row]
+            alone = cluster(*(item for item in self._scenario.objects if _counts_on(item, name)))
+            item = self._built(alone)
+            if self._signature(item) != signature:
+                continue
+            answers = self._local_answers(alone, item)
+            self._require(
+                [part[k] for part in answers] == [part[k] for part in whole],
+                f"it signs the pod, but its answers on {name} change when pods leave other nodes",
+            )
+
     def check_reserve(self) -> None:
         reserve = self._item.points.get("reserve")
         if reserve is not None:
             cycle = self._cycle(self._cluster, self._item)
             for _ in range(2):
                 reserve.unreserve(cycle, "n0")
+
+    def check_history(self) -> None:
+        for _ in range(2):
+            self._answer(self._cluster, self._item)
+        for event in history(self._scenario):
+            self._cluster.apply(event)
+        objects = [item for kind in KINDS for item in self._cluster.list(kind)]
+        rebuilt = cluster(*sorted(objects, key=lambda item: item.kind == "Pod"))
+        kept, anew = self._answer(self._cluster, self._item), self._answer(rebuilt, self._built(rebuilt))
+        self._require(kept == anew, f"after events it answers {kept}, on a state built anew {anew}")
+
+    def _answer(self, state: Cluster, item: Registered) -> object:
+        """All that the plugin says of the scenario's pod: its PreFilter, codes and scores by node."""
+        cycle, view = self._cycle(state, item), self._all(state)
+        names = [state.nodes.names[row] for row in view.rows]
+        first = item.points["pre_filter"].pre_filter(cycle) if "pre_filter" in item.points else None
+        said: dict[str, object] = {"pre_filter": first}
+        if "filter" in item.points and not isinstance(first, Status):
+            said["codes"] = dict(zip(names, self._codes(cycle, view, item).tolist(), strict=True))
+        rejected = isinstance(first, Status) and first.code is not Code.Skip
+        if "score" in item.points and not rejected:
+            before = item.points["pre_score"].pre_score(cycle, view) if "pre_score" in item.points else None
+            if before is None:
+                points = item.points["score"].score(cycle, view)
+                said["scores"] = dict(zip(names, points.tolist(), strict=True))
+        return said
+
+    def _signature(self, item: Registered) -> Hashable | None:
+        signs = item.points.get("sign")
+        signature: Hashable | None = None if signs is None else signs.sign(self._scenario.pod)
+        return signature
+
+    def _local_answers(self, state: Cluster, item: Registered) -> list[list[int]]:
+        """Codes and raw points of every node, as far as the plugin does not leave the pod alone."""
+        cycle, view, answers = self._cycle(state, item), self._all(state), []
+        if not self._prepare(cycle, item=item):
+            return []
+        points = item.points
+        if "filter" in points:
+            answers.append(self._codes(cycle, view, item).tolist())
+        if "score" in points:
+            skips = points["pre_score"].pre_score(cycle, view) if "pre_score" in points else None
+            if skips is None:
+                answers.append(points["score"].score(cycle, view).tolist())
+        return answers
 
     def _check_codes(self, cycle: Cycle, codes: NDArray[np.int64]) -> None:
         plugin = self._item.points["filter"]
@@ -147,7 +217,8 @@ class _Trial:
         worlds = range(len(view))
         for guest in self._scenario.guests:
             added = view.add(worlds, [[guest]] * len(view))
-            back = added.remove(worlds, [[guest]] * len(view))
+            leaving = [k for k in worlds if view.node(k).ports.isdisjoint(guest.host_ports)]
+            back = view.add(leaving, [[guest]] * len(leaving)).remove(leaving, [[guest]] * len(leaving))
             self._same(self._codes(cycle, back), codes, f"adding and removing {guest.key}")
             self._check_arrival(guest, self._codes(cycle, added))
         there = [view.pods(k) for k in worlds]
@@ -156,18 +227,19 @@ class _Trial:
 
     def _check_arrival(self, guest: Pod, imagined: NDArray[np.int64]) -> None:
         """A world with the guest answers as a cluster in which the guest is on that node."""
-        rows = self._cluster.nodes.order.tolist()
-        for k, name in enumerate(self._cluster.nodes.names[row] for row in rows):
-            real = cluster(*self._scenario.objects, guest.assigned_to(name))
-            item = self._built(real)
+        real = cluster(*self._scenario.objects)
+        item = self._built(real)
+        for k, name in enumerate(self._cluster.nodes.names[row] for row in self._cluster.nodes.order):
+            there = guest.assigned_to(name)
+            real.apply(WatchEvent("ADDED", there))
             cycle = self._cycle(real, item)
-            if not self._prepare(cycle, item=item):
-                continue
-            codes = self._codes(cycle, self._all(real), item)
-            self._require(
-                bool(codes[k]) == bool(imagined[k]),
-                f"with {guest.key} on {name} in a view the code is {imagined[k]}, in a cluster {codes[k]}",
-            )
+            if self._prepare(cycle, item=item):
+                codes = self._codes(cycle, self._all(real), item)
+                self._require(
+                    bool(codes[k]) == bool(imagined[k]),
+                    f"with {guest.key} on {name} a view gives the code {imagined[k]}, a cluster {codes[k]}",
+                )
+            real.apply(WatchEvent("DELETED", there))
 
     def _built(self, state: Cluster) -> Registered:
         handle = Handle(state, VirtualClock(), self._gates, Random(0))  # noqa: S311 - ties only
@@ -228,6 +300,19 @@ class _Trial:
         return View(state, state.nodes.order)
 
 
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _counts_on(obj: Object, node_name: str) -> bool:
+    """Whether an object is there when all pods leave all nodes but one."""
+    return not isinstance(obj, Pod) or obj.node_name == node_name
+
+
 class _Waiting:
     """A queued pod."""
 
@@ -254,21 +339,3 @@ def _indexes(size: int) -> Iterator[NDArray[np.intp]]:
         yield every[k : k + 1]
     yield every[:0]
     yield np.repeat(every[:1], 2)
-
-
-def _happened(event: ClusterEvent) -> Iterator[ClusterEvent]:
-    """Events of the registered kind, with the objects that such an event carries."""
-    before: Object
-    after: Object
-    if event.resource is Resource.Node:
-        before, after = node("fresh"), node("fresh").label("x", "y").taint("t").cpu(64)
-    elif event.resource is Resource.Pod:
-        before, after = pod("other").on("n0").host_port(80), pod("other").on("n0").label("app", "web")
-    else:
-        return
-    if event.action & ActionType.Add:
-        yield ClusterEvent(event.resource, ActionType.Add, new=after)
-    if event.action & ActionType.Update:
-        yield ClusterEvent(event.resource, event.action & ActionType.Update, old=before, new=after)
-    if event.action & ActionType.Delete:
-        yield ClusterEvent(event.resource, ActionType.Delete, old=before)

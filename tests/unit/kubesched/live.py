@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
 
+import msgspec
+
 from kubesched.api.objects import Object, Pod
 from kubesched.client.errors import ApiError
 from kubesched.client.intake import Change, Intake
@@ -14,7 +16,9 @@ from kubesched.client.known import Known
 from kubesched.clock import VirtualClock
 from kubesched.config.defaults import default_configuration
 from kubesched.config.gates import FeatureGates
+from kubesched.config.types import Plugin, PluginSet
 from kubesched.core import CoreOptions, build_core
+from kubesched.framework.profile import Registry
 from kubesched.metrics import Metrics
 from kubesched.plugins.registry import registry
 from kubesched.scheduler import Api, Scheduler
@@ -71,7 +75,7 @@ class FakeApi:
 class Live:
     """A scheduler and its world."""
 
-    def __init__(self, config=None, gates=None, may_write=None, plugins=None) -> None:
+    def __init__(self, config=None, gates=None, may_write=None, plugins=None, extenders=()) -> None:
         self.clock = VirtualClock()
         self.intake = Intake(self.clock)
         self.api = FakeApi()
@@ -83,6 +87,10 @@ class Live:
                 plugins or registry(),
                 writer=self.api,
                 on_move=self.metrics.moved,
+                extenders=extenders,
+                measure=self.metrics,
+                on_hint=self.metrics.hinted,
+                on_preemption=self.metrics.preemption_attempts.inc,
             ),
             self.clock,
             Random(1),
@@ -145,3 +153,16 @@ async def running(**options):
 def refused(message: str) -> ApiError:
     """What a write that is refused raises."""
     return ApiError(403, "Forbidden", message)
+
+
+def with_plugin(plugin) -> dict:
+    """Options of a scheduler whose default profile has one plugin more, before all others at Bind."""
+    ours, config = registry(), default_configuration()
+    plugins = Registry({**ours.factories, plugin.name: lambda _args, _handle: plugin}, ours.not_built)
+    profile = config.profiles[0]
+    multi = profile.plugins.multi_point
+    more = PluginSet(enabled=(Plugin(name=plugin.name), *multi.enabled), disabled=multi.disabled)
+    changed = msgspec.structs.replace(
+        profile, plugins=msgspec.structs.replace(profile.plugins, multi_point=more)
+    )
+    return {"config": msgspec.structs.replace(config, profiles=(changed,)), "plugins": plugins}

@@ -23,6 +23,8 @@ class Framework:
     def __init__(self, flights: PreFlights | None = None, **answers) -> None:
         self.clock = Live().clock
         self.prebinding_pods = PrebindingPods()
+        self.extenders = ()
+        self.announces = True
         self.flights = flights or PreFlights(SKIP)
         self.answers = answers
         self.ran = []
@@ -84,11 +86,20 @@ async def test_prebind_runs_between_and_the_pod_is_announced_first():
     assert api.patched == [("a", None, None, "n")]
 
 
+async def test_without_the_gate_nothing_is_announced():
+    framework = Framework(WORK)
+    framework.announces = False
+    put, api = await run(framework)
+    assert framework.ran == ["pre_bind", "bind", "post_bind"]
+    assert (api.patched, put[0].announced) == ([], False)
+
+
 async def test_an_announcement_that_fails_does_not_matter():
     api = FakeApi(refuse={"patch a": refused("no")})
     framework = Framework(WORK)
-    await run(framework, api)
+    put, _ = await run(framework, api)
     assert framework.ran[-1] == "post_bind"
+    assert not put[0].announced
 
 
 async def test_a_pod_that_waits_is_announced_and_its_permission_is_told():
@@ -128,6 +139,8 @@ async def test_the_first_failure_ends_it(framework, waits, ran, status):
     put, _ = await run(framework, waits=waits)
     assert framework.ran == ran
     assert put[-1].status == status
+    assert put[-1].denied is (ran == ["permit"])
+    assert put[-1].announced is ("permit" in ran or "pre_bind" in ran)
 
 
 async def test_a_preemptor_can_call_a_pod_back_while_prebind_runs():

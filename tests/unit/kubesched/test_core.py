@@ -10,7 +10,7 @@ import pytest
 from kubesched.clock import VirtualClock
 from kubesched.config.defaults import complete, default_configuration
 from kubesched.config.gates import FeatureGates
-from kubesched.config.types import Extender, KubeSchedulerConfiguration, Plugin, Plugins, PluginSet, Profile
+from kubesched.config.types import KubeSchedulerConfiguration, Plugin, Plugins, PluginSet, Profile
 from kubesched.core import CoreOptions, build_core
 from kubesched.plugins.registry import registry
 from kubesched.queue.entry import Place
@@ -52,12 +52,4 @@ def test_a_profile_without_a_binder_is_refused():
     plugins = Plugins(multi_point=PluginSet(disabled=(Plugin(name="DefaultBinder"),)))
     config = complete(KubeSchedulerConfiguration(profiles=(Profile(plugins=plugins),)), FeatureGates())
     with pytest.raises(ValueError, match="at least one bind plugin is needed"):
-        core(config)
-
-
-def test_extenders_are_refused_not_ignored():
-    config = msgspec.structs.replace(
-        default_configuration(), extenders=(Extender(url_prefix="http://127.0.0.1/x", filter_verb="filter"),)
-    )
-    with pytest.raises(ValueError, match="HTTP extenders are not built yet"):
         core(config)

@@ -64,6 +64,15 @@ def test_a_nomination_in_the_status_counts_from_the_start(core):
     assert core.cluster.nominated.node_of(pod("a").uid) == "n"
 
 
+def test_a_gated_pod_claims_its_nominated_place_only_once_it_is_active(core):
+    """It may stay gated for ever; the update that lifts the gate brings the nomination along."""
+    waiting = pod("a").nominated_to("n")
+    apply(core, [added(waiting.gate("hold"))])
+    assert core.cluster.nominated.node_of(waiting.uid) is None
+    apply(core, [changed(waiting.gate("hold"), waiting.version("2"))])
+    assert core.cluster.nominated.node_of(waiting.uid) == "n"
+
+
 def test_a_nomination_that_ends_frees_its_place_for_pods_of_no_higher_priority(core, moves):
     before = pod("a").nominated_to("n").with_priority(5)
     apply(core, [added(before), changed(before, pod("a").with_priority(5).version("2"))])
@@ -123,6 +132,18 @@ def test_an_assumed_pod_that_changes_otherwise_keeps_its_place(core, moves):
     apply(core, [changed(pod("a"), pod("a").label("x", "y").version("2"))])
     assert core.cluster.is_assumed(pod("a").uid)
     assert moves == []
+
+
+def test_a_late_update_of_a_pod_that_is_bound_already_does_not_queue_it(core):
+    """The binding succeeded; the watch still tells of the time before."""
+    apply(core, [added(node("n")), added(pod("a"))])
+    core.queue.pop(core.clock.now())
+    core.cluster.assume(pod("a"), "n")
+    apply(core, [changed(pod("a"), labelled := pod("a").label("x", "y").version("2"))])
+    assert core.queue.where(pod("a").uid) is Place.IN_FLIGHT
+    core.queue.done(pod("a").uid)
+    apply(core, [changed(labelled, pod("a").label("x", "z").version("3"))])
+    assert core.queue.where(pod("a").uid) is None
 
 
 def test_an_assumed_pod_that_waits_at_permit_is_rejected_there(core):

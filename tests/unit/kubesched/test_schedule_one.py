@@ -293,9 +293,31 @@ async def test_unbind_after_a_rejection_does_not_wake_the_pod_itself():
     """Its own departure is no news to it."""
     world = World(node("a").cpu(1))
     bound = await world.attempt(pod("p").cpu(1))
-    failed = unbind(world.core, bound, Status(Code.Unschedulable, ("no",), "NodeResourcesFit"))
+    denial = Status(Code.Unschedulable, ("no",), "NodeResourcesFit")
+    failed = unbind(world.core, bound, denial, denied=True)
     assert failed.message == "0/1 nodes are available: 1 no."
+    assert failed.entry.rejectors == {"NodeResourcesFit"}
     assert world.queue.where("uid-p") is Place.UNSCHEDULABLE
+
+
+async def test_a_rejection_after_permit_blames_nobody():
+    """PreBind and Bind come too late to wait for their events: the pod backs off as after an error."""
+    world = World(node("a"))
+    bound = await world.attempt(pod("p"))
+    failed = unbind(world.core, bound, Status(Code.Unschedulable, ("taken",), "DynamicResources"))
+    assert (failed.message, failed.reason) == ("taken", "Unschedulable")
+    assert (failed.entry.rejectors, failed.entry.consecutive_errors) == (set(), 1)
+    assert world.queue.where("uid-p") is Place.BACKOFF
+
+
+async def test_a_pod_whose_binding_failed_before_its_wait_no_longer_waits():
+    """A preemptor would call back what is not on its way any more, instead of evicting it."""
+    late = Late()
+    late.permitted, late.wait = Status(Code.Wait), 5.0
+    world = World(node("a"), late=late)
+    bound = await world.attempt(pod("p"))
+    unbind(world.core, bound, error("pre-flight"))
+    assert not world.framework.will_wait_on_permit("uid-p")
 
 
 async def test_unbind_of_a_pod_that_the_api_shows_bound():

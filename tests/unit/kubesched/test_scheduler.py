@@ -6,14 +6,12 @@ import asyncio
 
 import msgspec
 import pytest
-from tests.unit.kubesched.live import Live, refused, running
+from tests.unit.kubesched.live import Live, refused, running, with_plugin
 
 from kubesched.client.intake import Change
 from kubesched.config.defaults import default_configuration
-from kubesched.config.types import Plugin, Plugins, PluginSet, Profile
-from kubesched.framework.profile import Registry
+from kubesched.config.types import Plugins, Profile
 from kubesched.framework.status import Code, Status
-from kubesched.plugins.registry import registry
 from kubesched.queue.entry import Place
 from kubesched.testing.builders import node, pod
 
@@ -196,19 +194,6 @@ class Raises:
         return Status(Code.Skip)
 
 
-def with_plugin(plugin) -> dict:
-    """Options of a scheduler whose default profile has one plugin more, before all others at Bind."""
-    ours, config = registry(), default_configuration()
-    plugins = Registry({**ours.factories, plugin.name: lambda _args, _handle: plugin}, ours.not_built)
-    profile = config.profiles[0]
-    multi = profile.plugins.multi_point
-    more = PluginSet(enabled=(Plugin(name=plugin.name), *multi.enabled), disabled=multi.disabled)
-    changed = msgspec.structs.replace(
-        profile, plugins=msgspec.structs.replace(profile.plugins, multi_point=more)
-    )
-    return {"config": msgspec.structs.replace(config, profiles=(changed,)), "plugins": plugins}
-
-
 @pytest.mark.parametrize("point", ["filter", "score", "reserve", "bind"])
 async def test_a_plugin_that_raises_costs_one_pod_one_attempt(point):
     """One pod must never stop the loop (kubernetes/kubernetes#124930, #82796)."""
@@ -384,40 +369,3 @@ async def test_a_pod_whose_deletion_tells_of_a_binding_we_missed_is_gone_everywh
         await it.settle()
         assert it.core.queue.where(waiting.uid) is None
         assert waiting.uid not in it.core.cluster.pods.by_uid
-
-
-async def test_preemption_displaces_lower_nominations_and_waits_for_its_victims():
-    """The lower pod loses its nomination; the preemptor is bound once the victim has left."""
-    async with running() as it:
-        victim = pod("victim").cpu("2").on("n")
-        it.put(node("n").cpu("2"), victim)
-        it.put(pod("lower").cpu("2").with_priority(5).gate("hold").nominated_to("n"))
-        await it.settle()
-        it.put(pod("high").cpu("2").with_priority(10))
-        await it.settle()
-        assert it.api.evicted == ["victim"]
-        assert ("lower", None, None, "") in it.api.patched
-        it.gone(victim)
-        await it.pass_time(2)
-        assert it.api.bound == [("high", "n")]
-        assert not it.core.profiles["default-scheduler"].preemptors.holds(pod("high"), it.core.cluster)
-
-
-async def test_a_preemptor_is_held_back_while_its_victims_are_asked():
-    """Another attempt would only find the victims that are about to leave."""
-    async with running() as it:
-        asked = asyncio.Event()
-        it.api.delete, delete = (lambda victim: _after(asked, delete, victim)), it.api.delete
-        it.put(node("n").cpu("2"), pod("victim").cpu("2").on("n"), pod("high").cpu("2").with_priority(10))
-        await it.settle()
-        high = pod("high").cpu("2").with_priority(10)
-        it.core.queue.activate([high])
-        assert it.core.queue.where(high.uid) is Place.GATED
-        asked.set()
-        await it.settle()
-        assert it.core.queue.where(high.uid) is not Place.GATED
-
-
-async def _after(event, work, *args):
-    await event.wait()
-    await work(*args)

@@ -71,7 +71,7 @@ class Neighbours:
         domains = np.full(len(view), self.near.domains())
         times = Counter(term.topology_key for term in self.affinity)
         for key, terms in times.items():
-            inside = self.cluster.nodes.label(key)[view.rows] >= 0
+            inside = self.cluster.nodes.label(key).take(view.rows) >= 0
             before = self.near.at(key, view.rows)
             after = before + moved * terms
             complete &= inside
@@ -87,7 +87,7 @@ class Neighbours:
         found = np.zeros(len(view), np.bool_)
         for key in dict.fromkeys(term.topology_key for term in self.anti_affinity):
             terms = [term for term in self.anti_affinity if term.topology_key == key]
-            inside = self.cluster.nodes.label(key)[view.rows] >= 0
+            inside = self.cluster.nodes.label(key).take(view.rows) >= 0
             moved = view.moved(partial(_selecting, terms, self.cluster))
             found |= inside & (self.far.at(key, view.rows) + moved > 0)
         return found
@@ -98,7 +98,7 @@ class Neighbours:
         view.moved(lambda other: _note_keys(self._repelling_terms(other), moved_keys))
         found = np.zeros(len(view), np.bool_)
         for key in dict.fromkeys((*self.repelling.keys, *sorted(moved_keys))):
-            inside = self.cluster.nodes.label(key)[view.rows] >= 0
+            inside = self.cluster.nodes.label(key).take(view.rows) >= 0
             moved = view.moved(partial(self._repelling_under, key))
             found |= inside & (self.repelling.at(key, view.rows) + moved > 0)
         return found

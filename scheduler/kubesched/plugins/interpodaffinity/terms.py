@@ -99,7 +99,8 @@ class DomainSums:
 
     def add(self, key: str, per_node: NDArray[np.int32], weight: int = 1) -> None:
         """Add I32[N] per node, times a weight, to each node's domain."""
-        self._add(key, np.flatnonzero(per_node), per_node[per_node != 0], weight)
+        slots = np.flatnonzero(per_node)
+        self._add(key, slots, per_node.take(slots), weight)
 
     def add_class(self, known: TermClass, weight: int = 1) -> None:
         """Add the pods that carry a term, times a weight, to the domains of the term's key."""
@@ -111,14 +112,14 @@ class DomainSums:
         sums = self._sums.get(key)
         if sums is None:
             return np.zeros(len(rows), np.int64)
-        return sums[self._nodes.label(key)[rows]]
+        return sums.take(self._nodes.label(key).take(rows), mode="wrap")
 
     def domains(self) -> int:
         """The number of domains, over all keys, whose sum is not 0."""
         return sum(int(np.count_nonzero(sums)) for sums in self._sums.values())
 
     def _add(self, key: str, slots: NDArray[np.integer], counts: NDArray[np.int32], weight: int) -> None:
-        domain = self._nodes.label(key)[slots]
+        domain = self._nodes.label(key).take(slots)
         inside = domain >= 0
         if not inside.any():
             return

@@ -5,16 +5,16 @@ Follows upstream `noderesources/balanced_allocation.go` (1.36), float operation 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.api.objects import Pod
 from kubesched.config.args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from kubesched.framework import MAX_SCORE, SKIP, Cycle, Handle, Points, Status, View
-from kubesched.plugins.noderesources.per_node import PerNode
-from kubesched.plugins.noderesources.utilization import Utilization, intern, utilization
+from kubesched.plugins.noderesources.utilization import intern, utilization
 
 _HALF = MAX_SCORE // 2
 
@@ -26,7 +26,10 @@ class BalancedAllocation:
 
     def __init__(self, resources: Sequence[ResourceSpec]) -> None:
         self._resources = resources
-        self._points = PerNode()
+
+    def sign(self, pod: Pod) -> Hashable:
+        """What the pod asks for decides."""
+        return pod.asked
 
     def pre_score(self, cycle: Cycle, _view: View) -> Status | None:
         """Skip pods that request none of the resources: all would go to one node (kubernetes #129138)."""
@@ -35,42 +38,33 @@ class BalancedAllocation:
 
     def score(self, cycle: Cycle, view: View) -> Points:
         """75 when the balance stays as it is, towards 100 when it improves, towards 50 when it suffers."""
-        requests = cycle.pod.requests
-        question = tuple(requests.get(spec.name, 0) for spec in self._resources)
-        return self._points.of(view, question, lambda worlds: _points(worlds, self._resources, requests))
+        return _points(view, self._resources, cycle.pod.requests)
 
 
 def _points(view: View, resources: Sequence[ResourceSpec], requests: Mapping[str, int]) -> Points:
-    items = list(utilization(view, resources, requests, nonzero=False))
-    with_pod = _balance(items, [item.requested for item in items], len(view))
-    without = _balance(items, [item.allocated for item in items], len(view))
-    return _HALF + (_HALF + with_pod - without) // 2
+    used = utilization(view, resources, requests, nonzero=False)
+    balance = _balance_of_two if len(used.capacity) == 2 and used.is_everywhere else _balance
+    capacity = used.capacity.astype(np.float64)
+    return _HALF + (_HALF + balance(capacity, used.requested) - balance(capacity, used.allocated)) // 2
 
 
-def _balance(
-    items: Sequence[Utilization], used: Sequence[NDArray[np.int64]], worlds: int
-) -> NDArray[np.int64]:
+def _balance_of_two(capacity: NDArray[np.float64], used: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As `_balance`, of two resources that every world has."""
+    first, second = np.minimum(used / capacity, 1.0)
+    points: Points = ((1 - np.abs((first - second) / 2)) * float(MAX_SCORE)).astype(np.int64)
+    return points
+
+
+def _balance(capacity: NDArray[np.float64], used: NDArray[np.int64]) -> NDArray[np.int64]:
     """100 times one minus the standard deviation of the fractions in use, truncated."""
-    if len(items) == 2 and items[0].capacity.all() and items[1].capacity.all():
-        first, second = (_fraction(u, item.capacity) for u, item in zip(used, items, strict=True))
-        return ((1 - np.abs((first - second) / 2)) * float(MAX_SCORE)).astype(np.int64)
-    fractions = []
-    count = np.zeros(worlds, np.int64)
-    for item, amount in zip(items, used, strict=True):
-        exists = item.capacity != 0
-        fraction = _fraction(amount, np.where(exists, item.capacity, 1))
-        fractions.append(np.where(exists, fraction, 0.0))
-        count += exists
-    if len(items) == 2:
+    exists = capacity != 0
+    fractions = np.where(exists, np.minimum(used / np.where(exists, capacity, 1.0), 1.0), 0.0)
+    count = exists.sum(axis=0)
+    if len(fractions) == 2:
         deviation = np.where(count == 2, np.abs((fractions[0] - fractions[1]) / 2), 0.0)
     else:
-        deviation = _deviation(fractions, [item.capacity != 0 for item in items], count)
+        deviation = _deviation(list(fractions), list(exists), count)
     return ((1 - deviation) * float(MAX_SCORE)).astype(np.int64)
-
-
-def _fraction(used: NDArray[np.int64], capacity: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The share in use, at most 1. Converted first: numpy divides floats much faster than integers."""
-    return np.minimum(used.astype(np.float64) / capacity.astype(np.float64), 1.0)
 
 
 def _deviation(

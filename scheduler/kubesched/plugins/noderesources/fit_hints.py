@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 
 class FitHints:
-    """The hints; they look at the cluster only for device classes that stand for an extended resource."""
+    """The hints; they look at the cluster only for device classes that stand for an extended resource.
 
-    def __init__(self, cluster: ClusterReader) -> None:
+    Without `devices` (the gate DRAExtendedResource), no device class does.
+    """
+
+    def __init__(self, cluster: ClusterReader, *, devices: bool) -> None:
         self._cluster = cluster
+        self._devices = devices
 
     def events(self) -> Sequence[ClusterEventWithHint]:
         """The events with their hints."""
         pod = ClusterEvent(Resource.Pod, ActionType.Delete | ActionType.UpdatePodScaleDown)
         node = ClusterEvent(Resource.Node, ActionType.Add | ActionType.UpdateNodeAllocatable)
         device_class = ClusterEvent(Resource.DeviceClass, ActionType.Add | ActionType.Update)
-        return [
-            ClusterEventWithHint(pod, _after_pod),
-            ClusterEventWithHint(node, self._after_node),
-            ClusterEventWithHint(device_class, _after_device_class),
-        ]
+        events = [ClusterEventWithHint(pod, _after_pod), ClusterEventWithHint(node, self._after_node)]
+        return [*events, ClusterEventWithHint(device_class, _after_device_class)] if self._devices else events
 
     def _after_node(self, pod: Pod, event: ClusterEvent) -> Hint:
         """The node could hold the pod and, if it is not new, has more of something the pod requests."""
@@ -50,7 +51,7 @@ class FitHints:
             return False
         return all(
             amount <= allocatable.get(name, 0) or self._delegated(name, allocatable)
-            for name, amount in pod.incoming_requests.items()
+            for name, amount in pod.asked.incoming.items()
             if amount > 0
         )
 
@@ -60,13 +61,13 @@ class FitHints:
             return True
         return any(
             after.get(name, 0) > before.get(name, 0) or self._delegated(name, after)
-            for name, amount in pod.incoming_requests.items()
+            for name, amount in pod.asked.incoming.items()
             if amount > 0
         )
 
     def _delegated(self, name: str, allocatable: Mapping[str, int]) -> bool:
         """The node's own count is 0 and some device class offers the resource instead."""
-        return not allocatable.get(name, 0) and backs(self._cluster, name)
+        return self._devices and not allocatable.get(name, 0) and backs(self._cluster, name)
 
 
 def _after_pod(pod: Pod, event: ClusterEvent) -> Hint:

@@ -6,7 +6,7 @@ All arithmetic is on non-negative int64, where floor division is Go's truncation
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -25,8 +25,8 @@ from kubesched.plugins.noderesources.utilization import Utilization
 if TYPE_CHECKING:
     from kubesched.framework import Points
 
-Strategy: TypeAlias = Callable[[Iterable[Utilization], int], "Points"]
-"""Scores K worlds (the second argument) from the utilization of each resource."""
+Strategy: TypeAlias = Callable[[Utilization], "Points"]
+"""Scores K worlds from the utilization of each resource."""
 
 _FULL = 100
 _SHAPE_SCALE = 10
@@ -46,64 +46,35 @@ def strategy_of(config: ScoringStrategy) -> Strategy:
     raise ValueError(f"scoring strategy {config.type} is not supported")
 
 
-def least_allocated(resources: Iterable[Utilization], worlds: int) -> Points:
+def least_allocated(used: Utilization) -> Points:
     """The more is free, the higher the score; a resource that would be over-requested scores 0."""
-
-    def score(item: Utilization) -> NDArray[np.int64]:
-        free = np.maximum(item.capacity - item.requested, 0)
-        return _share(free, item.capacity)
-
-    return _weighted_mean(resources, worlds, score)
+    free = np.maximum(used.capacity - used.requested, 0)
+    return _weighted_mean(used, free)
 
 
-def most_allocated(resources: Iterable[Utilization], worlds: int) -> Points:
+def most_allocated(used: Utilization) -> Points:
     """The more is used, the higher the score; use above the capacity counts as full."""
-
-    def score(item: Utilization) -> NDArray[np.int64]:
-        return _share(np.minimum(item.requested, item.capacity), item.capacity)
-
-    return _weighted_mean(resources, worlds, score)
+    return _weighted_mean(used, np.minimum(used.requested, used.capacity))
 
 
-def _share(part: NDArray[np.int64], capacity: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The part in percent, truncated; 0 of nothing."""
-    return part * MAX_SCORE // np.maximum(capacity, 1)
-
-
-def _weighted_mean(
-    resources: Iterable[Utilization], worlds: int, score: Callable[[Utilization], NDArray[np.int64]]
-) -> Points:
-    total = np.zeros(worlds, np.int64)
-    everywhere = 0
-    elsewhere: Points | None = None
-    for item in resources:
-        if item.capacity.all():
-            total += score(item) * item.weight
-            everywhere += item.weight
-        else:
-            weight = np.where(item.capacity > 0, item.weight, 0)
-            total += score(item) * weight
-            elsewhere = weight if elsewhere is None else elsewhere + weight
-    if elsewhere is None:
-        return total // max(everywhere, 1)
-    return total // np.maximum(elsewhere + everywhere, 1)
+def _weighted_mean(used: Utilization, part: NDArray[np.int64]) -> Points:
+    """The parts in percent of the capacities, truncated; 0 of nothing, which has no weight either."""
+    weights = used.weights if used.is_everywhere else np.where(used.capacity > 0, used.weights, 0)
+    score = part * MAX_SCORE // np.maximum(used.capacity, 1)
+    mean: Points = (score * weights).sum(axis=0) // np.maximum(weights.sum(axis=0), 1)
+    return mean
 
 
 def requested_to_capacity_ratio(shape: Sequence[UtilizationShapePoint]) -> Strategy:
     """Score by a broken line from utilization to points; a resource that scores 0 loses its weight too."""
     table = shape_table(shape)
 
-    def strategy(resources: Iterable[Utilization], worlds: int) -> Points:
-        total = np.zeros(worlds, np.int64)
-        weights = np.zeros(worlds, np.int64)
-        for item in resources:
-            over = item.requested > item.capacity
-            percent = np.where(over, _FULL, item.requested * _FULL // np.maximum(item.capacity, 1))
-            score = table[percent]
-            weight = np.where((item.capacity > 0) & (score > 0), item.weight, 0)
-            total += score * weight
-            weights += weight
-        return _rounded_ratio(total, np.maximum(weights, 1))
+    def strategy(used: Utilization) -> Points:
+        over = used.requested > used.capacity
+        percent = np.where(over, _FULL, used.requested * _FULL // np.maximum(used.capacity, 1))
+        score = table[percent]
+        weights = np.where((used.capacity > 0) & (score > 0), used.weights, 0)
+        return _rounded_ratio((score * weights).sum(axis=0), np.maximum(weights.sum(axis=0), 1))
 
     return strategy
 

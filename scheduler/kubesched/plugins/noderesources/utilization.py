@@ -5,16 +5,15 @@ Follows upstream `noderesources/resource_allocation.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api import quantity, resources
-from kubesched.api.objects import Pod
+from kubesched.api import resources
+from kubesched.state.nodes import NONZERO, REQUESTED
 
 if TYPE_CHECKING:
     from kubesched.config.args import ResourceSpec
@@ -23,58 +22,50 @@ if TYPE_CHECKING:
 
 CPU, MEMORY = resources.CPU, resources.MEMORY
 _NATIVE = frozenset({CPU, MEMORY, resources.EPHEMERAL_STORAGE})
-_NONZERO_DEFAULTS = {
-    CPU: quantity.nanos(f"{resources.DEFAULT_MILLI_CPU}m"),
-    MEMORY: quantity.nanos(resources.DEFAULT_MEMORY),
-}
-_NONZERO_COLUMN = {CPU: 0, MEMORY: 1}
+_NONZERO = {CPU: NONZERO.start, MEMORY: NONZERO.start + 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Utilization:
-    """One resource on K worlds. A world whose `capacity` is 0 does not have the resource and is left out."""
+    """R resources on K worlds; a world whose capacity of a resource is 0 does not have it, and leaves it out.
 
-    weight: int
+    `weights` I64[R, 1]; `capacity`, `allocated` (without the pod) and `requested` (with it) I64[R, K].
+    """
+
+    weights: NDArray[np.int64]
     capacity: NDArray[np.int64]
     allocated: NDArray[np.int64]
     requested: NDArray[np.int64]
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Every world has every resource."""
+        return bool(self.capacity.all())
+
 
 def utilization(
     view: View, specs: Sequence[ResourceSpec], requests: Mapping[str, int], *, nonzero: bool
-) -> Iterator[Utilization]:
+) -> Utilization:
     """The resources that count for this pod, in configured order.
 
     `nonzero` counts every existing container that requests no cpu or memory with the default amount. An
     extended resource that the pod does not request is left out, whatever the nodes have of it.
     """
     nodes = view.cluster.nodes
-    capacities = nodes.allocatable.take(view.rows, axis=0)
-    used, with_defaults = view.requested, view.nonzero if nonzero else None
-    for spec in specs:
-        request = requests.get(spec.name, 0)
-        if request == 0 and spec.name not in _NATIVE:
-            continue
-        column = nodes.resource_index(spec.name)
-        if with_defaults is not None and spec.name in _NONZERO_COLUMN:
-            allocated = with_defaults[:, _NONZERO_COLUMN[spec.name]]
-        else:
-            allocated = used[:, column]
-        yield Utilization(spec.weight, capacities[:, column], allocated, allocated + request)
+    counted = [spec for spec in specs if spec.name in _NATIVE or requests.get(spec.name, 0)]
+    columns = np.array([nodes.resource_index(spec.name) for spec in counted], np.intp)
+    books = columns + REQUESTED.start
+    if nonzero:
+        for index, spec in enumerate(counted):
+            books[index] = _NONZERO.get(spec.name, books[index])
+    allocated = view.books.take(books, axis=1).T
+    request = np.array([[requests.get(spec.name, 0)] for spec in counted], np.int64).reshape(-1, 1)
+    weights = np.array([[spec.weight] for spec in counted], np.int64).reshape(-1, 1)
+    capacity = nodes.allocatable.take(view.rows, axis=0).take(columns, axis=1).T
+    return Utilization(weights, capacity, allocated, allocated + request)
 
 
 def intern(cluster: ClusterReader, specs: Sequence[ResourceSpec]) -> None:
     """Give every configured resource its column before a view can be gathered without it."""
     for spec in specs:
         cluster.nodes.resource_index(spec.name)
-
-
-def scoring_requests(pod: Pod) -> dict[str, int]:
-    """What NodeResourcesFit's score takes the incoming pod to request.
-
-    A container without a request for cpu or memory counts with the default amount. Requests on the pod
-    level and a resize under way do not count here: upstream's Fit never passes these options to its scorer.
-    """
-    if pod.spec.resources is not None:
-        pod = msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, resources=None))
-    return resources.rounded(resources.pod_requests(pod, use_status=False, defaults=_NONZERO_DEFAULTS))

@@ -84,6 +84,13 @@ def matching_pods(cluster: ClusterReader, pod: Pod, selector: Selector) -> NDArr
     return cluster.pods.count(wanted, live_only=True).astype(np.int64)
 
 
+def counted_rows(cluster: ClusterReader, counted: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The nodes on which pods count, of Bool[N]."""
+    order = cluster.nodes.order
+    included = counted.take(order)
+    return order if included.all() else order[included]
+
+
 class Inclusion:
     """Which nodes count, by the policies for node affinity and taints; each worked out once per pod.
 

@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 
 from kubesched.api.objects import Pod
 from kubesched.framework import Codes, View, unresolvable, unschedulable
-from kubesched.plugins.podtopologyspread.constraints import Constraint, Inclusion, has_all_keys, matching_pods
+from kubesched.plugins.podtopologyspread.constraints import (
+    Constraint,
+    Inclusion,
+    counted_rows,
+    has_all_keys,
+    matching_pods,
+)
 
 if TYPE_CHECKING:
     from kubesched.state import ClusterReader
@@ -45,7 +51,10 @@ class Domains:
 
     def skew(self, view: View, pod: Pod) -> NDArray[np.int64]:
         """How far each world's domain would be above the emptiest domain with the pod in it."""
-        domain = self.domain[view.rows]
+        domain = self.domain.take(view.rows)
+        if view.overlay is None:
+            floor = self.lowest if self.enough else 0
+            return (self.matching + (self._self_match(pod) - floor)).take(domain, mode="wrap")
         moved = np.where(self.counted[view.rows], view.moved(self._matches_in(pod)), 0)
         matching = self.matching[domain] + moved
         if self.enough:
@@ -53,7 +62,10 @@ class Domains:
             lowest = np.where(moved != 0, np.minimum(others, matching), self.lowest)
         else:
             lowest = np.zeros(len(view), np.int64)
-        return matching + self.constraint.selector.matches(pod.labels) - lowest
+        return matching + self._self_match(pod) - lowest
+
+    def _self_match(self, pod: Pod) -> bool:
+        return self.constraint.selector.matches(pod.labels)
 
     def _matches_in(self, pod: Pod) -> Callable[[Pod], int]:
         selector, namespace = self.constraint.selector, pod.namespace
@@ -71,11 +83,12 @@ def domains_of(
 def _domains(cluster: ClusterReader, pod: Pod, constraint: Constraint, counted: NDArray[np.bool_]) -> Domains:
     nodes = cluster.nodes
     domain = nodes.label(constraint.topology_key)
-    rows = nodes.order[counted[nodes.order]]
+    rows = counted_rows(cluster, counted)
     size = len(nodes.label_values(constraint.topology_key)) + 1
-    pods = matching_pods(cluster, pod, constraint.selector)[rows]
-    matching = np.bincount(domain[rows], pods, size).astype(np.int64)
-    present = np.flatnonzero(np.bincount(domain[rows], minlength=size))
+    pods = matching_pods(cluster, pod, constraint.selector).take(rows)
+    inside = domain.take(rows)
+    matching = np.bincount(inside, pods, size).astype(np.int64)
+    present = np.flatnonzero(np.bincount(inside, minlength=size))
     lowest_at, lowest, next_lowest = -1, _FAR, _FAR
     if present.size:
         ranked = matching[present]
@@ -90,7 +103,7 @@ def spread_codes(domains: Sequence[Domains], view: View, pod: Pod) -> Codes:
     """The first constraint that a world breaks decides its code."""
     codes: Codes = np.zeros(len(view), np.int64)
     for item in domains:
-        missing = item.domain[view.rows] < 0
+        missing = item.domain.take(view.rows) < 0
         skewed = item.skew(view, pod) > item.constraint.max_skew
         codes = np.where(codes == 0, np.where(missing, 1, np.where(skewed, 2, 0)), codes)
     return codes

@@ -58,7 +58,11 @@ class PodTopologySpread:
 
     def __init__(self, args: PodTopologySpreadArgs, handle: Handle) -> None:
         self._system_defaulted = args.defaulting_type == "System"
-        self._defaults = SYSTEM_DEFAULTS if self._system_defaulted else args.default_constraints
+        defaults = SYSTEM_DEFAULTS if self._system_defaulted else args.default_constraints
+        self._defaults = {
+            action: [item for item in defaults if item.when_unsatisfiable == action]
+            for action in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+        }
         self._cluster = handle.cluster
         self._match_label_keys = handle.gates.enabled("MatchLabelKeysInPodTopologySpread")
         self._comparison = handle.gates.enabled("TaintTolerationComparisonOperators")
@@ -112,12 +116,18 @@ class PodTopologySpread:
 
     def _constraints(self, pod: Pod, action: str) -> tuple[Constraint, ...]:
         own = pod.spec.topology_spread_constraints
-        listed = own or self._defaults
-        found = constraints_of(listed, pod.labels, action, match_label_keys=self._match_label_keys)
-        if own or not found:
-            return found
-        selector = default_selector(self._cluster, pod)
-        return () if selector.is_empty else tuple(replace(item, selector=selector) for item in found)
+        if own:
+            return self._read(own, pod, action)
+        defaults = self._defaults[action]
+        selector = default_selector(self._cluster, pod) if defaults else None
+        if selector is None or selector.is_empty:
+            return ()
+        return tuple(replace(item, selector=selector) for item in self._read(defaults, pod, action))
+
+    def _read(
+        self, listed: Sequence[TopologySpreadConstraint], pod: Pod, action: str
+    ) -> tuple[Constraint, ...]:
+        return constraints_of(listed, pod.labels, action, match_label_keys=self._match_label_keys)
 
     def _inclusion(self, cycle: Cycle, constraints: Sequence[Constraint]) -> Inclusion:
         nodes = cycle.cluster.nodes

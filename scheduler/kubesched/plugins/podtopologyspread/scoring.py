@@ -19,6 +19,7 @@ from kubesched.plugins.podtopologyspread.constraints import (
     HOSTNAME,
     Constraint,
     Inclusion,
+    counted_rows,
     has_all_keys,
     matching_pods,
 )
@@ -48,15 +49,15 @@ class SpreadScore:
         """The weighted number of matching pods; a key that a node lacks adds nothing."""
         total = np.zeros(len(view), np.float64)
         for item in self.crowding:
-            cost = item.pods[view.rows] * item.weight + (item.constraint.max_skew - 1)
-            total = total + np.where(item.present[view.rows], cost, 0.0)
+            cost = item.pods.take(view.rows) * item.weight + (item.constraint.max_skew - 1)
+            total = total + np.where(item.present.take(view.rows), cost, 0.0)
         whole = np.floor(total)
         rounded = (whole + (total - whole >= 0.5)).astype(np.int64)
-        return np.where(self.ignored[view.rows], 0, rounded)
+        return np.where(self.ignored.take(view.rows), 0, rounded)
 
     def normalize(self, view: View, raw: Points) -> Points:
         """The least crowded node gets 100; nodes left out get 0."""
-        ignored = self.ignored[view.rows]
+        ignored = self.ignored.take(view.rows)
         scored = raw[~ignored]
         if not scored.size:
             return np.zeros(len(view), np.int64)
@@ -77,7 +78,8 @@ def spread_score(
 ) -> SpreadScore:
     """Count matching pods per domain over all nodes, and weigh by the number of domains among the feasible.
 
-    With `require_all_keys` off (Kubernetes' own defaults), nodes without a key form a domain of their own.
+    With `require_all_keys` off (Kubernetes' own defaults), nodes without a key, or with an empty value of it,
+    form a domain of their own.
     """
     capacity = cluster.nodes.capacity
     eligible = has_all_keys(cluster, constraints) if require_all_keys else np.ones(capacity, np.bool_)
@@ -100,11 +102,11 @@ def _crowding(
     pods = matching_pods(cluster, pod, constraint.selector)
     if constraint.topology_key == HOSTNAME:
         return Crowding(constraint, labels >= 0, pods, _domain_weight(len(feasible)))
-    domain = labels + 1
-    rows = nodes.order[counted[nodes.order]]
+    domain = np.where(labels == nodes.value_id(constraint.topology_key, ""), 0, labels + 1)
+    rows = counted_rows(cluster, counted)
     size = len(nodes.label_values(constraint.topology_key)) + 1
-    per_domain = np.bincount(domain[rows], pods[rows], size).astype(np.int64)
-    domains = int(np.count_nonzero(np.bincount(domain[feasible], minlength=size)))
+    per_domain = np.bincount(domain.take(rows), pods.take(rows), size).astype(np.int64)
+    domains = int(np.count_nonzero(np.bincount(domain.take(feasible), minlength=size)))
     return Crowding(constraint, labels >= 0, per_domain[domain], _domain_weight(domains))
 
 

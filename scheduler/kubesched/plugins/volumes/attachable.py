@@ -6,11 +6,11 @@ Follows `filterAttachableVolumes` and `getCSIDriverInfo` in upstream `nodevolume
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from kubesched.api.objects import PersistentVolumeClaim, Pod
 from kubesched.api.volumes import Volume
 from kubesched.plugins.volumes.claims import (
+    Lookup,
     claim_name,
     claim_not_found,
     class_of_claim,
@@ -19,10 +19,7 @@ from kubesched.plugins.volumes.claims import (
     find_volume,
     not_made_for,
 )
-from kubesched.plugins.volumes.migration import Identity, driver_of, identity, plugin_of
-
-if TYPE_CHECKING:
-    from kubesched.state import ClusterReader
+from kubesched.plugins.volumes.migration import Identity, counted_driver, identity, plugin_of
 
 
 class ClaimNotFoundError(LookupError):
@@ -42,40 +39,50 @@ def counts(volume: Volume) -> bool:
     )
 
 
-class Attachable:
-    """Resolves volumes, each claim once. Good for one cycle."""
+def of_disks(pod: Pod) -> set[Identity]:
+    """What the in-tree disks that the pod names itself need; ValueError for one that cannot be read."""
+    found = set()
+    for volume in pod.spec.volumes:
+        try:
+            one = identity(volume, {})
+        except ValueError as error:
+            raise ValueError(f"converting volume({volume.name}) from inline to csi: {error}") from error
+        if one is not None:
+            found.add(one)
+    return found
 
-    def __init__(self, cluster: ClusterReader) -> None:
-        self._cluster = cluster
+
+class Attachable:
+    """Resolves volumes, each claim once. Good for as long as nothing changes."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
         self._known: dict[str, Identity | None] = {}
 
-    def of_new_pod(self, pod: Pod) -> set[Identity]:
-        """What the pod to be placed needs.
+    def of_claims(self, pod: Pod) -> set[Identity]:
+        """What the claims of the pod that is to be placed need.
 
-        Raises ClaimNotFoundError, and ValueError for a claim or disk that cannot be the pod's.
+        Raises ClaimNotFoundError, and ValueError for a claim that cannot be the pod's.
         """
-        return {
-            found
-            for volume in pod.spec.volumes
-            if (found := self._resolve(pod, volume, new=True)) is not None
-        }
+        found = (self._of_volume(pod, volume, new=True) for volume in pod.spec.volumes)
+        return {one for one in found if one is not None}
 
-    def of_mounts(self, mounts: Iterable[tuple[Pod, Volume]]) -> set[Identity]:
+    def of_pods(self, pods: Iterable[Pod]) -> set[Identity]:
         """What pods that have a node need; claims that are gone do not count. Raises ValueError."""
-        return {
-            found for pod, volume in mounts if (found := self._resolve(pod, volume, new=False)) is not None
-        }
+        found: set[Identity] = set()
+        for pod in pods:
+            claimed = (self._of_volume(pod, volume, new=False) for volume in pod.spec.volumes)
+            found.update(one for one in claimed if one is not None)
+            found.update(of_disks(pod))
+        return found
 
-    def _resolve(self, pod: Pod, volume: Volume, *, new: bool) -> Identity | None:
+    def _of_volume(self, pod: Pod, volume: Volume, *, new: bool) -> Identity | None:
         name = claim_name(pod, volume)
         if name is None:
-            try:
-                return identity(volume, {})
-            except ValueError as error:
-                raise ValueError(f"converting volume({volume.name}) from inline to csi: {error}") from error
+            return None
         if not name:
             raise ValueError("PersistentVolumeClaim had no name")
-        claim = find_claim(self._cluster, pod.namespace, name)
+        claim = find_claim(self._lookup, pod.namespace, name)
         if claim is None:
             if new:
                 raise ClaimNotFoundError(f"looking up PVC {pod.namespace}/{name}: {claim_not_found(name)}")
@@ -91,7 +98,7 @@ class Attachable:
 
     def _look_up(self, claim: PersistentVolumeClaim) -> Identity | None:
         """The bound volume's identity; of an unbound claim, one that stands for the volume to come."""
-        volume = find_volume(self._cluster, claim.spec.volume_name) if claim.spec.volume_name else None
+        volume = find_volume(self._lookup, claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
             return self._to_come(claim)
         if volume.spec.csi is not None:
@@ -105,6 +112,6 @@ class Attachable:
 
     def _to_come(self, claim: PersistentVolumeClaim) -> Identity | None:
         """By the class's provisioner; no driver uses a handle that begins with a line feed."""
-        storage_class = find_class(self._cluster, class_of_claim(claim))
-        driver = driver_of(storage_class.provisioner) if storage_class else ""
+        storage_class = find_class(self._lookup, class_of_claim(claim))
+        driver = counted_driver(storage_class.provisioner) if storage_class else ""
         return (driver, f"\n{claim.key}") if driver else None

@@ -7,17 +7,22 @@ the listers (1.36).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from kubesched.api.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from kubesched.api.objects import Object, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from kubesched.api.volumes import Volume
 from kubesched.framework import Hint
 from kubesched.state.events import ClusterEvent
 
-if TYPE_CHECKING:
-    from kubesched.state import ClusterReader
-
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
+
+
+class Lookup(Protocol):
+    """Gives objects by kind and key; the cluster does, and so does one who writes down what was asked for."""
+
+    def get(self, kind: str, key: str) -> Object | None:
+        """The object of that key."""
+        ...
 
 
 def claim_name(pod: Pod, volume: Volume) -> str | None:
@@ -66,19 +71,19 @@ def not_made_for(pod: Pod, claim: PersistentVolumeClaim) -> str | None:
     return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
 
 
-def find_claim(cluster: ClusterReader, namespace: str, name: str) -> PersistentVolumeClaim | None:
+def find_claim(cluster: Lookup, namespace: str, name: str) -> PersistentVolumeClaim | None:
     """The claim of that name."""
     found = cluster.get("PersistentVolumeClaim", f"{namespace}/{name}")
     return found if isinstance(found, PersistentVolumeClaim) else None
 
 
-def find_volume(cluster: ClusterReader, name: str) -> PersistentVolume | None:
+def find_volume(cluster: Lookup, name: str) -> PersistentVolume | None:
     """The persistent volume of that name."""
     found = cluster.get("PersistentVolume", name)
     return found if isinstance(found, PersistentVolume) else None
 
 
-def find_class(cluster: ClusterReader, name: str) -> StorageClass | None:
+def find_class(cluster: Lookup, name: str) -> StorageClass | None:
     """The storage class of that name."""
     found = cluster.get("StorageClass", name)
     return found if isinstance(found, StorageClass) else None

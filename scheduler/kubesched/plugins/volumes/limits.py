@@ -5,14 +5,12 @@ Follows upstream `nodevolumelimits/csi.go` (1.36).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from kubesched.api.objects import CSINode, Pod, VolumeAttachment
-from kubesched.api.volumes import Volume
 from kubesched.framework import (
     SKIP,
     ClusterEventWithHint,
@@ -26,9 +24,10 @@ from kubesched.framework import (
     unresolvable,
     unschedulable,
 )
-from kubesched.plugins.volumes.attachable import Attachable, ClaimNotFoundError, counts
-from kubesched.plugins.volumes.claims import find_volume, uses_claim
-from kubesched.plugins.volumes.migration import Identity, identity
+from kubesched.plugins.volumes.attachable import Attachable, ClaimNotFoundError, counts, of_disks
+from kubesched.plugins.volumes.attached import AttachedVolumes
+from kubesched.plugins.volumes.claims import uses_claim
+from kubesched.plugins.volumes.migration import Identity, driver_of, identity, plugin_of
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 
 if TYPE_CHECKING:
@@ -44,8 +43,12 @@ class NodeVolumeLimits:
 
     name: ClassVar[str] = "NodeVolumeLimits"
 
-    def __init__(self) -> None:
-        self._mounts = _Mounts()
+    def __init__(self, cluster: ClusterReader) -> None:
+        self._attached = AttachedVolumes(cluster)
+
+    def sign(self, pod: Pod) -> Hashable | None:
+        """Nothing counts for a pod without storage; for others, claims and volumes do."""
+        return None if pod.has_storage else ()
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         """Skip pods without volumes that count."""
@@ -55,22 +58,22 @@ class NodeVolumeLimits:
         """Count on the nodes that have limits. Raises ValueError for volumes that cannot be read."""
         attachable = Attachable(cycle.cluster)
         try:
-            wanted = attachable.of_new_pod(cycle.pod)
+            wanted = attachable.of_claims(cycle.pod) | _disks(cycle, view)
         except ClaimNotFoundError as missing:
             cycle.put(_MISSING, unresolvable(str(missing)))
             return np.full(len(view), _NO_CLAIM, np.int64)
         if not wanted:
             return None
-        codes: Codes = np.zeros(len(view), np.int64)
-        attachments: Mapping[str, set[Identity]] | None = None
-        for k, node_name in enumerate(cycle.cluster.nodes.names[row] for row in view.rows):
-            limits = _limits(cycle.cluster, node_name)
-            if limits:
-                attachments = attachments if attachments is not None else _attachments(cycle.cluster)
-                used = attachable.of_mounts(self._mounts.of(view, k))
-                if _exceeded(limits, wanted, used, attachments.get(node_name, set())):
-                    codes[k] = _EXCEEDED
-        return codes
+        self._attached.refresh()
+        moved = view.moved_worlds()
+        if problem := self._attached.unreadable(np.delete(view.rows, moved)):
+            raise ValueError(problem)
+        exceeded = self._attached.exceeded(view.rows, wanted)
+        for k in moved:
+            known = self._attached.on(int(view.rows[k]))
+            if known.limits:
+                exceeded[k] = known.exceeded(wanted, attachable.of_pods(view.pods(k)))
+        return np.where(exceeded, _EXCEEDED, 0)
 
     def status(self, cycle: Cycle, code: int) -> Status:
         """Tell a full node from a missing claim."""
@@ -87,61 +90,15 @@ class NodeVolumeLimits:
         ]
 
 
-class _Mounts:
-    """The volumes that count of the pods on each node, kept until the node's generation moves."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[int, tuple[tuple[Pod, Volume], ...]]] = {}
-
-    def of(self, view: View, k: int) -> Iterable[tuple[Pod, Volume]]:
-        """Those in world k."""
-        if view.overlay is not None and view.overlay.worlds[k]:
-            return _mounts(view.pods(k))
-        row = int(view.rows[k])
-        generation = int(view.cluster.nodes.generation[row])
-        known = self._known.get(row)
-        if known is None or known[0] != generation:
-            known = self._known[row] = (generation, tuple(_mounts(view.pods(k))))
-        return known[1]
-
-
-def _mounts(pods: Iterable[Pod]) -> Iterator[tuple[Pod, Volume]]:
-    return ((pod, volume) for pod in pods for volume in pod.spec.volumes if counts(volume))
-
-
-def _limits(cluster: ClusterReader, node_name: str) -> Mapping[str, int]:
-    """How many volumes of each driver the node takes; drivers without a limit are absent."""
-    found = cluster.get("CSINode", node_name)
-    if not isinstance(found, CSINode):
-        return {}
-    return {
-        driver.name: driver.allocatable.count
-        for driver in found.spec.drivers
-        if driver.allocatable is not None and driver.allocatable.count is not None
-    }
-
-
-def _exceeded(
-    limits: Mapping[str, int], wanted: set[Identity], used: set[Identity], attached: set[Identity]
-) -> bool:
-    """Whether some driver would have more volumes than its limit; a shared volume counts once."""
-    there = Counter(driver for driver, _ in used | attached)
-    new = Counter(driver for driver, _ in wanted - used)
-    return any(driver in limits and there[driver] + more > limits[driver] for driver, more in new.items())
-
-
-def _attachments(cluster: ClusterReader) -> Mapping[str, set[Identity]]:
-    """The CSI volumes that are attached to each node, or are to be."""
-    found: dict[str, set[Identity]] = {}
-    for item in cluster.list("VolumeAttachment"):
-        if not isinstance(item, VolumeAttachment) or not item.spec.attacher:
-            continue
-        name = item.spec.source.persistent_volume_name
-        volume = None if name is None else find_volume(cluster, name)
-        if volume is not None and volume.spec.csi is not None:
-            volumes = found.setdefault(item.spec.node_name, set())
-            volumes.add((item.spec.attacher, volume.spec.csi.volume_handle))
-    return found
+def _disks(cycle: Cycle, view: View) -> set[Identity]:
+    """The pod's in-tree disks; only a node with a CSINode would notice one that cannot be read."""
+    try:
+        return of_disks(cycle.pod)
+    except ValueError:
+        names = (cycle.cluster.nodes.names[row] for row in view.rows)
+        if any(cycle.cluster.get("CSINode", name) is not None for name in names):
+            raise
+        return set()
 
 
 def _after_csi_node(_waiting: Pod, event: ClusterEvent) -> Hint:
@@ -170,13 +127,19 @@ def _after_delete(_waiting: Pod, event: ClusterEvent) -> Hint:
 
 
 def _after_detach(waiting: Pod, event: ClusterEvent) -> Hint:
-    """A volume was detached, and the pod names a claim or an in-tree disk of the same driver."""
+    """A volume was detached, and the pod names a claim or an in-tree disk of the same driver.
+
+    Raises ValueError for a disk that cannot be translated.
+    """
     gone = event.old
     for volume in waiting.spec.volumes:
         if volume.persistent_volume_claim is not None:
             return Hint.Queue
-        known = identity(volume, {})
-        if known is not None and isinstance(gone, VolumeAttachment) and gone.spec.attacher == known[0]:
+        plugin = plugin_of(volume)
+        if plugin is None:
+            continue
+        identity(volume, {})
+        if isinstance(gone, VolumeAttachment) and gone.spec.attacher == driver_of(plugin):
             return Hint.Queue
     return Hint.Skip
 
@@ -185,4 +148,4 @@ def build(_args: object, handle: Handle) -> NodeVolumeLimits:
     """Build the plugin; ValueError when a gate asks for what it cannot do."""
     if handle.gates.enabled("VolumeLimitScaling"):
         raise ValueError("feature gate VolumeLimitScaling is not built: turn it off")
-    return NodeVolumeLimits()
+    return NodeVolumeLimits(handle.cluster)

@@ -5,7 +5,7 @@ Follows upstream `volumerestrictions/volume_restrictions.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from kubesched.framework import (
 )
 from kubesched.plugins.volumes.claims import claim_not_found, find_claim, named_claims, names_claim
 from kubesched.state.events import ActionType, ClusterEvent, Resource
+from kubesched.state.mounts import claim_mount, mounts_of
 
 if TYPE_CHECKING:
     from kubesched.state import ClusterReader
@@ -45,6 +46,10 @@ class VolumeRestrictions:
     """Rejects nodes where a disk is mounted, and all nodes while an exclusive claim is in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
+
+    def sign(self, pod: Pod) -> Hashable | None:
+        """Nothing counts for a pod without storage; for others, claims and volumes do."""
+        return None if pod.has_storage else ()
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         """Find the pod's exclusive claims and whether they are in use; skip pods with nothing to check."""
@@ -127,24 +132,27 @@ def _conflicts(pod: Pod, other: Pod) -> bool:
 
 
 def _mounted(pod: Pod, view: View) -> NDArray[np.bool_]:
-    """Bool[K]: some pod on the world's node has one of the pod's disks."""
+    """Bool[K]: some pod on the world's node has one of the pod's disks.
+
+    Only nodes with a pod that names the same disk are looked at, and worlds in which some pod was moved.
+    """
     mounted = np.zeros(len(view), np.bool_)
     if any(map(_is_disk, pod.spec.volumes)):
-        for k in range(len(view)):
+        mounts = view.cluster.pods.mounts
+        sharing = {slot for mount in mounts_of(pod) for slot in mounts.slots(mount)}
+        worlds = np.flatnonzero(np.isin(view.rows, list(sharing)))
+        for k in {*worlds.tolist(), *view.moved_worlds()}:
             mounted[k] = any(_conflicts(pod, other) for other in view.pods(k) if other.spec.volumes)
     return mounted
 
 
 def _in_use(cluster: ClusterReader, namespace: str, claims: set[str]) -> int:
     """How many of the claims some pod on a known node uses."""
-    if not claims:
-        return 0
-    used: set[str] = set()
-    for row in cluster.nodes.order:
-        for pod in cluster.pods.on_node(int(row)):
-            if pod.namespace == namespace and pod.spec.volumes:
-                used.update(claims.intersection(named_claims(pod)))
-    return len(used)
+    nodes, mounts = cluster.nodes, cluster.pods.mounts
+    return sum(
+        any(nodes.objects[slot] is not None for slot in mounts.slots(claim_mount(namespace, name)))
+        for name in claims
+    )
 
 
 def _after_delete(waiting: Pod, event: ClusterEvent) -> Hint:

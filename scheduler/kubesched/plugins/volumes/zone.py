@@ -5,7 +5,7 @@ Follows upstream `volumezone/volume_zone.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -64,6 +64,10 @@ class VolumeZone:
     """Rejects nodes in another zone or region than one of the pod's bound volumes."""
 
     name: ClassVar[str] = "VolumeZone"
+
+    def sign(self, pod: Pod) -> Hashable | None:
+        """Nothing counts for a pod without storage; for others, claims and volumes do."""
+        return None if pod.has_storage else ()
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         """Collect the labels of the pod's bound volumes; skip pods whose volumes have none."""

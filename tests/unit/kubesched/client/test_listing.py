@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tests.unit.kubesched.client.fake_server import SkippingClock, answer, listing, node, running, status
 
+from kubesched.api.original import original
 from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.client.kubeconfig import Endpoint
 from kubesched.client.lanes import Lanes
-from kubesched.client.listing import fetch, snapshot
+from kubesched.client.listing import fetch, read, snapshot
 from kubesched.client.resources import NODES, PODS
 from kubesched.client.rest import RestClient
 from kubesched.client.tokens import StaticToken
@@ -53,3 +55,11 @@ async def test_a_snapshot_that_may_not_be_taken_fails(world):
     server.lists.append(answer(403, status(403, "Forbidden", "no")))
     with pytest.raises(ApiError, match="no"):
         await snapshot(rest, lane, [NODES])
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_object_is_kept_whole_where_an_extender_wants_it(whole):
+    """Otherwise only what a scheduler reads is held."""
+    raw = msgspec.Raw(b'{"metadata":{"name":"n"},"status":{"nodeInfo":{"osImage":"x"}}}')
+    node = read("Node", raw, whole=whole)
+    assert (b"osImage" in bytes(original(node))) is whole

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from kubesched.config.defaults import default_configuration
 from kubesched.config.gates import FeatureGates
+from kubesched.config.types import Extender, ExtenderManagedResource
 from kubesched.explain.command import explain
 from kubesched.explain.session import Answerer
 from kubesched.explain.table import table
@@ -285,3 +286,18 @@ def test_the_table():
     assert "c     TaintToleration  node(s) had untolerated taint(s)" in rows
     text = table(answered(pod("p").cpu(2).with_priority(9), node("a").cpu(2), pod("v").cpu(1).on("a")))
     assert "* a              default/v" in text.splitlines()
+
+
+def test_extenders_that_have_a_say_are_named_and_not_asked():
+    """Asking may change what they hold; one that manages a resource has no say in pods without it."""
+    managed = (ExtenderManagedResource(name="example.com/fpga"),)
+    extenders = (
+        Extender(url_prefix="http://127.0.0.1:1", filter_verb="filter"),
+        Extender(url_prefix="http://127.0.0.1:2", filter_verb="filter", managed_resources=managed),
+    )
+    config = msgspec.structs.replace(default_configuration(), extenders=extenders)
+    answerer = Answerer(config, FeatureGates())
+    answerer.feed.add(node("n").cpu(4).pods(10))
+    answer = answerer.answer(pod("p"))
+    assert as_json(answer)["unasked"] == ["http://127.0.0.1:1"]
+    assert "Not asked, and they may decide otherwise: extenders http://127.0.0.1:1" in table(answer)

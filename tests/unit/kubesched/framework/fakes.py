@@ -82,7 +82,9 @@ def plugin(kind, name, **attributes):
     return type(name, (kind,), {"name": name, **attributes})()
 
 
-def profile(*plugins, cluster_=None, weights=None, percentage=None, scheduler_name="default-scheduler"):
+def profile(
+    *plugins, cluster_=None, weights=None, percentage=None, scheduler_name="default-scheduler", gates=None
+):
     """A Framework in which all plugins are enabled by MultiPoint, beside a queue sort and a binder."""
     everything = [*plugins, Sort(), Binder()]
     enabled = tuple(Plugin(name=p.name, weight=(weights or {}).get(p.name, 0)) for p in everything)
@@ -92,11 +94,11 @@ def profile(*plugins, cluster_=None, weights=None, percentage=None, scheduler_na
         plugins=Plugins(multi_point=PluginSet(enabled=enabled)),
     )
     registry = Registry({p.name: lambda _args, _handle, p=p: p for p in everything})
-    return build(spec, registry, handle(cluster_))
+    return build(spec, registry, handle(cluster_, gates))
 
 
-def handle(cluster_=None):
-    return Handle(cluster_ or cluster(), VirtualClock(), FeatureGates(), Random(0))
+def handle(cluster_=None, gates=None):
+    return Handle(cluster_ or cluster(), VirtualClock(), FeatureGates(gates), Random(0))
 
 
 def attempt(framework, pod, cluster_, **more):

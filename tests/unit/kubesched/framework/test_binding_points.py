@@ -7,7 +7,8 @@ import asyncio
 import pytest
 from fakes import Binder, attempt, plugin, profile
 
-from kubesched.framework import SKIP, PreFlight, Status, error, unschedulable
+from kubesched.framework import SKIP, PluginError, PreFlight, Status, error, unschedulable
+from kubesched.framework.binding_points import PreFlights
 from kubesched.framework.status import Code
 from kubesched.framework.waiting_pods import go_duration
 from kubesched.testing.builders import cluster, pod
@@ -90,6 +91,13 @@ def test_permit(answers, code, waits):
     status, seconds = framework.run_permit(cycle_of(framework), "n")
     assert (status.code if status else None) is code
     assert seconds == waits
+
+
+def test_an_answer_of_permit_that_is_no_pair_is_the_plugins_error():
+    """It is told with the point and the plugin, and the caller can undo what was reserved."""
+    framework = profile(plugin(Permitting, "P", answer=None))
+    with pytest.raises(PluginError, match=r'^running Permit plugin "P": cannot unpack'):
+        framework.run_permit(cycle_of(framework), "n")
 
 
 async def waiting(framework, waits):
@@ -182,6 +190,65 @@ async def test_pre_bind_runs_parallel_neighbours_together():
 
 
 @pytest.mark.parametrize(
+    "failure", [error("no volume"), ZeroDivisionError("no volume")], ids=["status", "raised"]
+)
+async def test_a_failing_pre_bind_stops_its_parallel_neighbours(failure):
+    """When PreBind has failed, nothing of it is left running, and the later plugins never begin."""
+    log = []
+
+    class Slow(PreBinding):
+        async def pre_bind(self, cycle, node_name):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                log.append("slow was stopped")
+
+    class Failing(PreBinding):
+        async def pre_bind(self, cycle, node_name):
+            if isinstance(failure, Exception):
+                raise failure
+            return failure
+
+    together = PreFlight(parallel=True)
+    kinds = {"Slow": (Slow, together), "Failing": (Failing, together), "Later": (PreBinding, PreFlight())}
+    framework = profile(
+        *(plugin(kind, name, log=log, flight=flight) for name, (kind, flight) in kinds.items())
+    )
+    cycle = cycle_of(framework)
+    announced = framework.run_pre_bind_pre_flights(cycle, "n")
+    text = 'running PreBind plugin "Failing": no volume'
+    if isinstance(failure, Exception):
+        with pytest.raises(PluginError, match=text):
+            await framework.run_pre_bind(cycle, "n", announced)
+    else:
+        assert await framework.run_pre_bind(cycle, "n", announced) == error(text).by("Failing")
+    assert log == ["slow was stopped"]
+
+
+async def test_what_goes_wrong_after_the_fact_is_only_logged(caplog):
+    """Unreserve and PostBind cannot fail a pod; the other plugins are still asked."""
+    log = []
+
+    class Breaking(Reserving):
+        def unreserve(self, cycle, node_name):
+            raise KeyError("never reserved")
+
+        async def post_bind(self, cycle, node_name):
+            raise KeyError("never bound")
+
+    class Hearing(Reserving):
+        async def post_bind(self, cycle, node_name):
+            log.append("bound")
+
+    framework = profile(plugin(Hearing, "A", log=log), plugin(Breaking, "B"), plugin(Hearing, "C", log=log))
+    framework.run_unreserve(cycle_of(framework), "n")
+    await framework.run_post_bind(cycle_of(framework), "n")
+    assert log == ["-C", "-A", "bound", "bound"]
+    assert "Unreserve plugin failed" in caplog.text
+    assert "PostBind plugin failed" in caplog.text
+
+
+@pytest.mark.parametrize(
     ("flights", "code"),
     [
         pytest.param([SKIP, SKIP], Code.Skip, id="nobody has work"),
@@ -195,6 +262,13 @@ def test_pre_flights(flights, code):
     framework = profile(*(plugin(PreBinding, f"P{i}", log=[], flight=f) for i, f in enumerate(flights)))
     status = framework.run_pre_bind_pre_flights(cycle_of(framework), "n").status
     assert (status.code if status else None) is code
+
+
+def test_without_the_gate_every_pre_bind_plugin_works_unasked():
+    """NominatedNodeNameForExpectation brought the question; without it nobody is asked."""
+    asked = plugin(PreBinding, "Asked", log=[], flight=error("was asked"))
+    framework = profile(asked, gates={"NominatedNodeNameForExpectation": False})
+    assert framework.run_pre_bind_pre_flights(cycle_of(framework), "n") == PreFlights(None)
 
 
 class Binding(Binder):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from fakes import (
     FilterOnly,
@@ -26,6 +25,8 @@ from kubesched.framework import (
     unresolvable,
     unschedulable,
 )
+from kubesched.framework.feasible import feasible
+from kubesched.framework.search import Search, find
 from kubesched.framework.status import Code
 from kubesched.state import View
 from kubesched.testing.builders import cluster, pod
@@ -148,22 +149,59 @@ def test_a_skipped_filter_does_not_run():
     assert by.tolist() == [-1, -1]
 
 
+class Failing(FilterOnly):
+    """Errs on the nodes it calls bad."""
+
+    name = "Failing"
+
+    def filter(self, cycle, view):
+        return -super().filter(cycle, view)
+
+    def status(self, cycle, code):
+        return error(f"code {code}")
+
+
 def test_a_negative_code_is_an_error():
     """A filter that fails on some node ends the attempt."""
-    state = cluster(*nodes(2))
+    framework = profile(plugin(Failing, "Failing", bad=("n0", "n1")))
+    with pytest.raises(PluginError, match=r'^running "Failing" filter plugin: code -1$'):
+        find(attempt(framework, pod("p"), cluster(*nodes(2))), Search())
 
-    class Failing(FilterOnly):
-        name = "Failing"
 
-        def filter(self, cycle, view):
-            return np.array([0, -7], np.int64)
+def test_an_error_beyond_the_last_node_looked_at_does_not_matter():
+    """The search has ended before it."""
+    framework = profile(plugin(Failing, "Failing", bad=("n120",)), plugin(ScoreOnly, "S"))
+    search = Search(percentage=1)
+    assert len(find(attempt(framework, pod("p"), cluster(*nodes(130))), search).feasible) == 100
+    with pytest.raises(PluginError):
+        find(attempt(framework, pod("p"), cluster(*nodes(130))), search)
 
-        def status(self, cycle, code):
-            return error(f"code {code}")
 
-    framework = profile(Failing())
-    with pytest.raises(PluginError, match=r'^running "Failing" filter plugin: code -7$'):
-        framework.run_filter(attempt(framework, pod("p"), state), View(state, state.nodes.order))
+def test_an_error_on_the_nominated_node_is_said_and_all_nodes_are_looked_at(caplog):
+    """A nomination is a hint; PreFilter may have left the node out anyway."""
+    framework = profile(
+        plugin(Failing, "Failing", bad=("n1",)), plugin(PreFilterOnly, "Only", answer=names("n0"))
+    )
+    found = find(attempt(framework, pod("p").nominated_to("n1"), cluster(*nodes(2))), Search())
+    assert found.feasible.tolist() == [0]
+    assert "Evaluation failed on nominated node" in caplog.text
+
+
+def test_a_filter_that_looks_at_one_node_at_a_time_errs_on_that_node_alone():
+    """An exception without a text is told by its kind."""
+
+    class Brittle:
+        name = "Brittle"
+
+        def filter_node(self, cycle, node):
+            if node.name == "n1":
+                raise KeyError
+
+    framework = profile(Brittle())
+    state = cluster(*nodes(3))
+    verdict = feasible(attempt(framework, pod("p"), state), View(state, state.nodes.order))
+    assert verdict.ok.tolist() == [True, False, True]
+    assert verdict.status_at(1) == error('running "Brittle" filter plugin: KeyError').by("Brittle")
 
 
 @pytest.mark.parametrize(
@@ -205,6 +243,18 @@ def test_post_filter(results, expected):
     """The first plugin that succeeds, errs or gives up decides; otherwise all are heard."""
     framework = profile(*(plugin(PostFilterOnly, f"F{i}", result=result) for i, result in enumerate(results)))
     assert framework.run_post_filter(attempt(framework, pod("p"), cluster()), None) == expected
+
+
+def test_a_post_filter_that_raises_errs():
+    """The pod stays unschedulable: the nodes rejected it, and their plugins' events wake it."""
+
+    class Raising(PostFilterOnly):
+        def post_filter(self, cycle, diagnosis):
+            raise ZeroDivisionError("division by zero")
+
+    framework = profile(plugin(Raising, "F"))
+    result = framework.run_post_filter(attempt(framework, pod("p"), cluster()), None)
+    assert result == PostFilterResult(error('running PostFilter plugin "F": division by zero').by("F"))
 
 
 class Normalized(ScoreOnly):

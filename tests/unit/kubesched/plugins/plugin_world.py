@@ -9,8 +9,9 @@ from kubesched.config.gates import FeatureGates
 from kubesched.framework import Cycle, Handle, Hint, Status
 from kubesched.framework.handle import Factory
 from kubesched.framework.registration import register
-from kubesched.framework.runtime import Framework, Weighted
+from kubesched.framework.runtime import Framework
 from kubesched.framework.status import Code
+from kubesched.framework.weighted import Weighted
 from kubesched.state import View
 from kubesched.state.events import ActionType, ClusterEvent, Resource, match
 from kubesched.testing.builders import cluster

@@ -77,11 +77,43 @@ class ReadsTheBase(_Base):
         return (counts > 1).astype(np.int64)
 
 
+class CountsOnce:
+    """Counts the pods the first time, and never again."""
+
+    name: ClassVar[str] = "Broken"
+
+    def __init__(self):
+        self.known = None
+
+    def score(self, cycle, view):
+        nodes = cycle.cluster.nodes
+        if self.known is None:
+            self.known = {name: int(nodes.pod_count[slot]) for name, slot in nodes.slot.items()}
+        return np.array([self.known.get(nodes.names[row], 0) for row in view.rows], np.int64)
+
+
 class ScoresTooHigh:
     name: ClassVar[str] = "Broken"
 
     def score(self, cycle, view):
         return np.full(len(view), 101, np.int64)
+
+
+class SignsForOthers:
+    """Says that a node's points follow from that node, and counts the pods of all."""
+
+    name: ClassVar[str] = "Broken"
+
+    def sign(self, pod):
+        return ()
+
+    def score(self, cycle, view):
+        return np.full(len(view), len(cycle.cluster.pods), np.int64)
+
+
+class SignsUnhashable(SignsForOthers):
+    def sign(self, pod):
+        return []
 
 
 class HintsNonsense(CountsWorlds):
@@ -104,8 +136,11 @@ class HintsInternalEvent(HintsNonsense):
         pytest.param(CountsWorlds, "take", id="a filter that depends on the other worlds"),
         pytest.param(ForgetsReason, "no reason", id="a rejection without a reason"),
         pytest.param(WrongType, "int64", id="codes that are not int64"),
-        pytest.param(ReadsTheBase, "in a view", id="a filter that reads the columns past the view"),
+        pytest.param(ReadsTheBase, "a view gives", id="a filter that reads the columns past the view"),
+        pytest.param(CountsOnce, "after events", id="counts that do not follow events"),
         pytest.param(ScoresTooHigh, "0..100", id="a score above 100"),
+        pytest.param(SignsForOthers, "when pods leave other nodes", id="a signature without all that counts"),
+        pytest.param(SignsUnhashable, "not hashable", id="a signature that is not hashable"),
         pytest.param(HintsNonsense, "hint", id="a hint that answers neither Queue nor Skip"),
         pytest.param(HintsInternalEvent, "covers both", id="an event that never happens to plugins"),
     ],

@@ -66,10 +66,28 @@ def device_class(name, resource=None):
     ],
 )
 def test_who_needs_devices(incoming, objects, refused):
-    """Whoever needs devices is kept waiting with a reason; everybody else is skipped."""
-    status = World(IN_TREE["DynamicResources"], node("n"), *objects).pre_filter(incoming)
-    expected = (Code.UnschedulableAndUnresolvable, (NOT_ALLOCATED,)) if refused else (Code.Skip, ())
-    assert (status.code, status.reasons) == expected
+    """Whoever needs devices is kept waiting with a reason; everybody else may go anywhere."""
+    rejected = World(IN_TREE["DynamicResources"], node("n"), *objects).rejections(incoming)
+    found = {name: (status.code, status.reasons) for name, status in rejected.items()}
+    expected = (Code.UnschedulableAndUnresolvable, (NOT_ALLOCATED,))
+    assert found == ({"n": expected} if refused else {})
+
+
+def test_a_node_with_the_resource_itself_needs_no_devices():
+    """Where a device plugin offers what a device class stands for, the pod may go."""
+    offered = device_class("h100", GPU)
+    world = World(IN_TREE["DynamicResources"], node("plugin").gpu(8), node("driver"), offered)
+    incoming = pod("p").gpu(1)
+    assert world.passing(incoming) == ["plugin"]
+    cycle = world.cycle(incoming)
+    assert world.plugin.points["pre_filter"].pre_filter(cycle) is None
+    message = world.plugin.points["post_filter"].post_filter(cycle, None).status.message
+    assert message == "still not schedulable"
+
+
+def test_pods_without_devices_are_skipped():
+    """PreFilter says so, and Filter is not asked."""
+    assert World(IN_TREE["DynamicResources"], node("n")).pre_filter(pod("p")).code is Code.Skip
 
 
 def test_post_filter_has_its_say_in_every_message():

@@ -8,6 +8,7 @@ from plugin_world import World, reasons
 from kubesched.api.base import ObjectMeta
 from kubesched.api.devices import DeviceClass, DeviceClassSpec
 from kubesched.config.args import NodeResourcesFitArgs
+from kubesched.config.gates import FeatureGates
 from kubesched.framework import Hint
 from kubesched.framework.status import Code
 from kubesched.plugins.registry import IN_TREE
@@ -292,3 +293,35 @@ def test_device_class_wakes_a_pod_that_requests_its_resource():
         is Hint.Queue
     )
     assert world.hint(by_name, Resource.DeviceClass, add, None, DEVICES) is Hint.Queue
+
+
+@pytest.mark.parametrize(
+    ("here", "gates", "fits"),
+    [
+        pytest.param(0, {}, True, id="a node without any may get some by a claim on devices"),
+        pytest.param(1, {}, False, id="a node with some of its own must have enough"),
+        pytest.param(0, {"DRAExtendedResource": False}, False, id="without the gate no class stands for it"),
+    ],
+)
+def test_a_device_class_stands_for_an_extended_resource(here, gates, fits):
+    """What DynamicResources sees to is not checked here, node by node."""
+    offered = DeviceClass(metadata=ObjectMeta(name="gpu"), spec=DeviceClassSpec(extended_resource_name=GPU))
+    there = node("n").gpu(here) if here else node("n")
+    world = World(FIT, there, offered, gates=FeatureGates(gates))
+    rejected = reasons(world.rejections(pod("p").gpu(2)))
+    assert rejected == ({} if fits else {"n": (f"Insufficient {GPU}",)})
+
+
+def test_without_the_gate_device_classes_wake_nobody():
+    """The event is not registered at all."""
+    offered = DeviceClass(metadata=ObjectMeta(name="gpu"), spec=DeviceClassSpec(extended_resource_name=GPU))
+    for enabled, expected in ((True, Hint.Queue), (False, Hint.Skip)):
+        world = World(FIT, gates=FeatureGates({"DRAExtendedResource": enabled}))
+        assert world.hint(pod("p").gpu(1), Resource.DeviceClass, ActionType.Add, None, offered) is expected
+
+
+@pytest.mark.parametrize("gate", ["PodLevelResources", "InPlacePodLevelResourcesVerticalScaling"])
+def test_gates_that_cannot_be_turned_off_are_refused(gate):
+    """A gate must not be silently without effect."""
+    with pytest.raises(ValueError, match=f"feature gate {gate}=false is not built: leave it on"):
+        World(FIT, gates=FeatureGates({"InPlacePodLevelResourcesVerticalScaling": False, gate: False}))

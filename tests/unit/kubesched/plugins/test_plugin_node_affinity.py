@@ -15,6 +15,7 @@ from kubesched.api.affinity import (
 from kubesched.config.args import NodeAffinityArgs
 from kubesched.framework import SKIP, Hint, NodeNames
 from kubesched.framework.status import Code
+from kubesched.plugins import node_affinity
 from kubesched.plugins.registry import IN_TREE
 from kubesched.state.events import ActionType, Resource
 from kubesched.testing.builders import node, pod
@@ -229,3 +230,34 @@ def test_hints(old, new, expected):
     action = ActionType.Add if old is None else ActionType.UpdateNodeLabel
     hint = World(AFFINITY).hint(pod("p").requires_node("foo", "In", "bar"), Resource.Node, action, old, new)
     assert hint is expected
+
+
+PODS_OF_ALL_KINDS = (
+    pod("p"),
+    pod("p").node_selector("disk", "ssd"),
+    *(pod("p").requires_node("cpus", operator, "8") for operator in ("In", "NotIn", "Gt", "Lt")),
+    *(pod("p").requires_node("cpus", operator) for operator in ("Exists", "DoesNotExist")),
+    pod("p").requires_node("disk", "In", "ssd").requires_node("cpus", "Gt", "4"),
+    pod("p").requires_node("metadata.name", "In", "b").requires_node("cpus", "Exists"),
+    pod("p").requires_node("metadata.name", "NotIn", "b"),
+    pod("p").requires_node("cpus", "Near"),
+    pod("p").prefers_node(5, "disk", "In", "ssd").prefers_node(30, "cpus", "Gt", "4"),
+)
+
+
+NOT_C = NodeSelectorTerm(match_fields=(expression("metadata.name", "NotIn", "c"),))
+
+
+@pytest.mark.parametrize("added", [None, required(NOT_C)], ids=["no affinity added", "an affinity added"])
+def test_a_few_nodes_are_decided_like_many(added, monkeypatch):
+    """Whether nodes are asked one by one or as columns makes no difference."""
+    nodes = [
+        node("a").label("disk", "ssd"),
+        node("b").label("cpus", "8"),
+        node("c").label("cpus", "16").label("disk", "ssd"),
+        node("d").label("cpus", "many"),
+    ]
+    world = World(AFFINITY, *nodes, args=NodeAffinityArgs(added_affinity=added))
+    one_by_one = [(world.rejections(one), world.scores(one)) for one in PODS_OF_ALL_KINDS]
+    monkeypatch.setattr(node_affinity, "_FEW", 0)
+    assert [(world.rejections(one), world.scores(one)) for one in PODS_OF_ALL_KINDS] == one_by_one

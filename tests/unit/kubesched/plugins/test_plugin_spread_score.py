@@ -187,6 +187,20 @@ def test_system_defaults_keep_nodes_without_a_zone():
     assert scores["y"] == 100 > scores["x"]
 
 
+def test_system_defaults_take_an_empty_zone_for_none():
+    """Nodes whose zone is empty share the domain of those without; only the former are charged for it."""
+    objects = [*zones(a1="a", e=""), *hosts("x"), *running({"a1": 3, "x": 2}), SERVICE]
+    host, zone = math.log(3 + 2), math.log(2 + 2)
+    raw = {
+        "a1": round(3 * host + 2 + 3 * zone + 4),
+        "e": round(2 + 2 * zone + 4),
+        "x": round(2 * host + 2),
+    }
+    high, low = max(raw.values()), min(raw.values())
+    expected = {name: 100 * (high + low - points) // high for name, points in raw.items()}
+    assert World(SPREAD, *objects).scores(WEB) == expected
+
+
 @pytest.mark.parametrize(
     ("controller", "kind", "version"),
     [

@@ -9,7 +9,14 @@ from plugin_world import World, reasons
 from kubesched.api.base import ObjectMeta, OwnerReference
 from kubesched.api.objects import VolumeAttachment
 from kubesched.api.storage import VolumeAttachmentSource, VolumeAttachmentSpec
-from kubesched.api.volumes import AWSElasticBlockStore, EphemeralVolumeSource, GCEPersistentDisk, Volume
+from kubesched.api.volumes import (
+    AWSElasticBlockStore,
+    AzureDisk,
+    AzureFile,
+    EphemeralVolumeSource,
+    GCEPersistentDisk,
+    Volume,
+)
 from kubesched.config.gates import FeatureGates
 from kubesched.framework import Hint
 from kubesched.framework.status import Code
@@ -186,9 +193,23 @@ def test_a_missing_claim_is_named():
         ),
         pytest.param(
             pod("p").volume(ebs("aws://zone/disk-1")),
-            [],
-            r"converting volume\(disk\) from inline to csi: Invalid format for AWS volume \(aws://zone/disk-1\)",
+            [csi_node("n")],
+            r"converting volume\(disk\) from inline to csi: failed to translate "
+            r"Kubernetes ID to EBS Volume ID "
+            r"Invalid format for AWS volume \(aws://zone/disk-1\)",
             id="a disk that does not exist",
+        ),
+        pytest.param(
+            pod("p").claim("a"),
+            [csi_node("n", 1), pod("q").volume(ebs("aws://zone/disk-1")).on("n"), *stored("a")],
+            r"converting volume\(disk\) from inline to csi: .*",
+            id="a disk of a pod that is there and does not exist",
+        ),
+        pytest.param(
+            pod("p").volume(Volume(name="d", azure_disk=AzureDisk(disk_uri="/d", kind="Dedicated"))),
+            [csi_node("n")],
+            r"converting volume\(d\) from inline to csi: kind\(Dedicated\) is not supported in csi migration",
+            id="an Azure disk that no driver can take over",
         ),
     ],
 )
@@ -196,6 +217,13 @@ def test_errors(incoming, objects, text):
     """What cannot be read ends the attempt with an error."""
     with pytest.raises(ValueError, match=f"^{text}$"):
         World(LIMITS, node("n"), *objects).rejections(incoming)
+
+
+def test_without_drivers_nothing_is_translated():
+    """On a node without a CSINode a disk that does not exist goes unnoticed, as upstream."""
+    world = World(LIMITS, node("n"), pod("q").volume(ebs("aws://zone/disk-2")).on("n"), *stored("a"))
+    assert world.rejections(pod("p").volume(ebs("aws://zone/disk-1"))) == {}
+    assert world.rejections(pod("p").claim("a")) == {}
 
 
 def test_pods_without_volumes_that_count_are_skipped():
@@ -300,3 +328,10 @@ def test_hint_on_a_detachment_for_an_in_tree_disk(attacher, expected):
     gone = attached("v", to="n", attacher=attacher)
     waiting = pod("p").volume(ebs("vol-1"))
     assert World(LIMITS).hint(waiting, Resource.VolumeAttachment, ActionType.Delete, gone) is expected
+
+
+def test_hint_on_a_detachment_of_a_driver_whose_volumes_are_not_counted():
+    """Upstream compares the driver's name before it asks whether the driver's volumes count."""
+    share = pod("p").volume(Volume(name="f", azure_file=AzureFile(share_name="s")))
+    gone = attached("v", to="n", attacher="file.csi.azure.com")
+    assert World(LIMITS).hint(share, Resource.VolumeAttachment, ActionType.Delete, gone) is Hint.Queue

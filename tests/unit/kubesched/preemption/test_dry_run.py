@@ -70,6 +70,16 @@ def running(name, where, cpu, priority=0, minute=0):
             id="so do ports",
         ),
         pytest.param(
+            HIGH.host_port(80),
+            [
+                machine("n"),
+                running("a", "n", 1).host_port(80),
+                running("b", "n", 1, 200).host_port(80),
+            ],
+            {"n": ["a"]},
+            id="a port that two have is free once one of them goes, as upstream",
+        ),
+        pytest.param(
             HIGH.label("app", "web").spread({"app": "web"}, HOSTNAME),
             [
                 machine("n"),

@@ -28,6 +28,29 @@ def test_new_pod_passes_every_plugin_or_is_gated(gates: list[Gate], place: Place
     assert (world.queue.pop(world.clock.now()) is None) is (place is Place.GATED)
 
 
+def test_a_plugin_that_raises_gates_its_pod_and_no_other(caplog) -> None:
+    """Neither the pod nor those that the same event wakes are lost for a plugin's bug."""
+
+    class Raising:
+        name = "Raising"
+
+        def pre_enqueue(self, pod):
+            if "app" in pod.labels:
+                raise KeyError("bug")
+
+    world = World({NODE_ADD: [("Fit", queue_hint)]}, gates=[Raising()])
+    world.queue.add(bad := a_pod("bad", app="x"))
+    assert world.where(bad) is Place.GATED
+    assert "Unexpected error running PreEnqueue plugin" in caplog.text
+    turning, good = a_pod("turning"), a_pod("good")
+    for pod in (turning, good):
+        world.rejected(pod, "Fit")
+    world.queue.update(turning, turning := relabelled(turning, app="x"))
+    world.clock.advance(2)
+    world.queue.move_all(NODE_ADD)
+    assert (world.where(turning), world.where(good)) == (Place.GATED, Place.ACTIVE)
+
+
 def test_first_plugin_that_refuses_is_the_gating_one_and_ends_the_asking() -> None:
     """It counts as a rejector, for the unschedulable_pods metric and for events."""
     gates = [Gate("A", {"app"}), Gate("B"), Gate("C")]

@@ -57,6 +57,8 @@ class Known:
     seen: list[ClusterEvent | None] | None = None
     """What happened since the attempt began; None when no attempt is open."""
     gone: bool = False
+    aligned: bool = True
+    """Expirations are rounded down to whole seconds."""
 
     @property
     def rejectors(self) -> set[str]:
@@ -65,15 +67,23 @@ class Known:
     @property
     def expiration(self) -> float:
         count = self.errors or self.rejections
-        return math.floor(self.stamp[0] + min(2 ** (count - 1), 10)) if count else -math.inf
+        end = self.stamp[0] + min(2 ** (count - 1), 10) if count else -math.inf
+        return math.floor(end) if count and self.aligned else end
+
+    @property
+    def release(self) -> float:
+        """When the flush that runs once a second finds the backoff completed."""
+        return math.floor(self.expiration) + 1
 
 
 class QueueMachine(RuleBasedStateMachine):
     """The queue and its model, step by step."""
 
-    @initialize(start=st.sampled_from([0.0, 0.75, 100.25]))
-    def begin(self, start: float) -> None:
-        self.world = World(HINTS, gates=[LabelGate()], start=start)
+    @initialize(start=st.sampled_from([0.0, 0.75, 100.25]), early=st.booleans())
+    def begin(self, start: float, early: bool) -> None:
+        self.early = early
+        """SchedulerPopFromBackoffQ: a pod may be taken before its backoff ends; it is gated on the way in."""
+        self.world = World(HINTS, gates=[LabelGate()], start=start, pop_from_backoff=early)
         self.queue = self.world.queue
         self.known: dict[str, Known] = {}
         self.stamps = 0
@@ -98,15 +108,22 @@ class QueueMachine(RuleBasedStateMachine):
 
     def put(self, known: Known, answer: str) -> None:
         """Where an answer sends a pod that is not in flight; PreEnqueue is asked on the way out."""
+        now = math.floor(self.now) if self.early else self.now
+        waits = answer == "after backoff" and known.expiration >= now
         if answer == "no":
             known.place = Place.UNSCHEDULABLE
-        elif "hold" in known.pod.labels:
+        elif "hold" in known.pod.labels and (self.early or not waits):
             known.place = Place.GATED
             known.plugins |= {"Gate"}
-        elif answer == "after backoff" and known.expiration >= math.floor(self.now):
-            known.place = Place.BACKOFF
         else:
+            known.place = Place.BACKOFF if waits else Place.ACTIVE
+
+    def wake(self, known: Known) -> None:
+        """A pod leaves backoff for active; it was asked to pass the gate on the way in, or is asked now."""
+        if self.early:
             known.place = Place.ACTIVE
+        else:
+            self.put(known, "at once")
 
     def happens(self, event: ClusterEvent | None) -> None:
         """Every open attempt sees the event; None wakes whoever sees it."""
@@ -116,8 +133,8 @@ class QueueMachine(RuleBasedStateMachine):
 
     def flushed(self) -> None:
         for known in self.known.values():
-            if known.place is Place.BACKOFF and known.expiration + 1 <= self.now:
-                known.place = Place.ACTIVE
+            if known.place is Place.BACKOFF and known.release <= self.now:
+                self.wake(known)
         looks = int((self.now - self.start) // 30)
         if looks > self.looks:
             self.looks = looks
@@ -149,7 +166,7 @@ class QueueMachine(RuleBasedStateMachine):
         if pod.uid in self.known:
             return
         self.queue.add(pod)
-        known = self.known[pod.uid] = Known(pod, Place.ACTIVE, self.stamp())
+        known = self.known[pod.uid] = Known(pod, Place.ACTIVE, self.stamp(), aligned=self.early)
         self.put(known, "at once")
 
     @rule()
@@ -157,6 +174,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.flushed()
         active = [known for known in self.known.values() if known.place is Place.ACTIVE]
         early = [known for known in self.known.values() if known.place is Place.BACKOFF and known.rejectors]
+        early = early if self.early else []
         order = sorted(active, key=lambda known: (-known.pod.priority, known.stamp)) or sorted(
             early, key=lambda known: (known.expiration, -known.pod.priority, known.stamp)
         )
@@ -216,16 +234,35 @@ class QueueMachine(RuleBasedStateMachine):
     def delete(self, which: int) -> None:
         pod = a_pod(str(which))
         self.queue.delete(pod)
-        known = self.known.get(pod.uid)
+        self.vanishes(pod.uid)
+
+    @rule(which=st.integers(0, 6), priority=st.integers(0, 2))
+    def recreate(self, which: int, priority: int) -> None:
+        """The pod is deleted and made again under its name; an update is all that is seen of it."""
+        old = a_pod(str(which))
+        new = a_pod(str(which), priority, uid=f"uid-{which}-again")
+        if old.uid not in self.known or new.uid in self.known:
+            return
+        self.queue.update(self.known[old.uid].pod, new)
+        self.vanishes(old.uid)
+        known = self.known[new.uid] = Known(new, Place.ACTIVE, self.stamp(), aligned=self.early)
+        self.put(known, "at once")
+
+    def vanishes(self, uid: str) -> None:
+        known = self.known.get(uid)
         if known is not None and known.place is Place.IN_FLIGHT:
             known.gone = True
         else:
-            self.known.pop(pod.uid, None)
+            self.known.pop(uid, None)
 
-    @rule(event=st.sampled_from([NODE_ADD, PV_ADD, CSI_ADD]))
-    def event(self, event: ClusterEvent) -> None:
-        self.queue.move_all(event)
+    @rule(event=st.sampled_from([NODE_ADD, PV_ADD, CSI_ADD]), bound=st.sampled_from([None, 0, 1]))
+    def event(self, event: ClusterEvent, bound: int | None) -> None:
+        """Show an event to all waiting pods, or to those of no higher priority."""
+        only = None if bound is None else lambda pod: pod.priority <= bound
+        self.queue.move_all(event, only=only)
         for known in self.known.values():
+            if only is not None and not only(known.pod):
+                continue
             if known.place is Place.UNSCHEDULABLE and (answer := self.answer(known, event)) != "no":
                 self.put(known, answer)
         if event is not CSI_ADD:
@@ -241,7 +278,7 @@ class QueueMachine(RuleBasedStateMachine):
         if known.place in WAITING:
             self.put(known, "at once")
         elif known.place is Place.BACKOFF:
-            known.place = Place.ACTIVE
+            self.wake(known)
         elif known.seen is not None:
             known.seen.append(None)
 
@@ -286,7 +323,7 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def the_deadline_is_when_something_is_due(self) -> None:
         deadline = self.queue.next_deadline()
-        ends = [known.expiration + 1 for known in self.known.values() if known.place is Place.BACKOFF]
+        ends = [known.release for known in self.known.values() if known.place is Place.BACKOFF]
         if any(known.place in WAITING for known in self.known.values()):
             ends.append(self.start + 30 * (self.looks + 1))
         assert deadline == min(ends, default=None)

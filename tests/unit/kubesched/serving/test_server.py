@@ -56,7 +56,7 @@ async def serving(tmp_path, certificate, health: Health | None = None):
         state=health or Health(synced=True),
         registry=metrics.registry,
         configuration={"kind": "KubeSchedulerConfiguration"},
-        version="v1.36.3",
+        pages={"/statusz": lambda: "a page"},
     )
     await server.start("127.0.0.1", 0, context, reuse_address=False, reuse_port=False)
     port = server._runner.addresses[0][1]
@@ -89,7 +89,7 @@ async def test_a_scheduler_that_is_not_ready_says_so(tmp_path, certificate):
         assert (await get("/livez?verbose"))[1] == "[+]ping ok\nlivez check passed\n"
 
 
-@pytest.mark.parametrize("path", ["/metrics", "/configz", "/version", "/readyz/ping", "/nope"])
+@pytest.mark.parametrize("path", ["/metrics", "/configz", "/statusz", "/readyz/shutdown", "/nope"])
 async def test_everything_else_is_for_those_who_may(tmp_path, certificate, path):
     async with serving(tmp_path, certificate) as get:
         status, text, _ = await get(path)
@@ -112,12 +112,11 @@ async def test_the_configuration_is_shown(tmp_path, certificate):
     async with serving(tmp_path, certificate) as get:
         _, text, _ = await get("/configz", "alice")
         assert json.loads(text) == {"componentconfig": {"kind": "KubeSchedulerConfiguration"}}
-        assert json.loads((await get("/version", "alice"))[1])["gitVersion"] == "v1.36.3"
 
 
 async def test_a_single_check_can_be_asked_for(tmp_path, certificate):
     async with serving(tmp_path, certificate, Health()) as get:
-        assert (await get("/readyz/ping", "alice"))[:2] == (200, "ok")
+        assert (await get("/readyz/shutdown", "alice"))[:2] == (200, "ok")
         assert (await get("/readyz/sched-handler-sync", "alice"))[0] == 500
         assert (await get("/readyz/nope", "alice"))[0] == 404
 
@@ -137,3 +136,10 @@ def test_old_tls_is_not_spoken_and_client_certificates_are_asked_for_only_with_a
     strict = server_context(None, None, client_ca=certificate[0].decode(), lowest="VersionTLS13", wall=wall)
     assert strict.minimum_version is ssl.TLSVersion.TLSv1_3
     assert strict.verify_mode is ssl.CERT_OPTIONAL
+
+
+async def test_wrong_credentials_are_refused_even_where_nobody_needs_any(tmp_path, certificate):
+    async with serving(tmp_path, certificate) as get:
+        assert (await get("/healthz"))[0] == 200
+        assert (await get("/healthz", "bad"))[0] == 401
+        assert (await get("/nope", "bad"))[0] == 401

@@ -84,10 +84,7 @@ def _book(column: int) -> Callable[[Cluster], None]:
         pytest.param(lambda s: s.pods.on_node(0).clear(), "on_node", "the cluster", id="the pods of a node"),
         pytest.param(lambda s: s.pods.by_key.pop("default/p"), "by_key", "default/p", id="pods by name"),
         pytest.param(
-            lambda s: (
-                s.pods.by_uid["uid-p"].requests.update(cpu=5)
-                or s.pods.update(s.pods.by_uid["uid-p"].cpu("7").on("b"))
-            ),
+            lambda s: s.pods.update(s.pods.by_uid["uid-p"].cpu("7").on("b")),
             "requested",
             "b",
             id="an update that changes the node",
@@ -100,6 +97,9 @@ def _book(column: int) -> Callable[[Cluster], None]:
             lambda s: s.pods.count(WEB).__setitem__(9, 1), "count", "on free slot 9", id="a count of nobody"
         ),
         pytest.param(lambda s: next(iter(s.pods.terms.all())).change(1, 1), "term", "", id="a term"),
+        pytest.param(
+            lambda s: s.pods.mounts.add(1, pod("p").claim("c")), "mounts", "claim/default/c", id="a mount"
+        ),
         pytest.param(lambda s: s.pods.namespaces.clear(), "namespaces", "the cluster", id="namespaces"),
         pytest.param(
             lambda s: s.nodes.taint_classes.acquire(()),

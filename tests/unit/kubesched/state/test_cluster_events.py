@@ -151,14 +151,11 @@ def test_other_kinds_wake_pods(kind: str, title: str) -> None:
     assert (state.get(kind, "ns/x"), list(state.list(kind))) == (None, [])
 
 
-def test_a_storage_class_that_binds_at_once_wakes_nobody_when_added() -> None:
-    """Pods with unbound immediate claims wait for the claim, not for the class."""
-    state = cluster()
-    assert state.apply(WatchEvent("ADDED", obj("StorageClass"))) == []
-    late = convert(
-        {"kind": "StorageClass", "metadata": {"name": "y"}, "volumeBindingMode": "WaitForFirstConsumer"}
-    )
-    assert titles(state.apply(WatchEvent("ADDED", late))) == ["storage.k8s.io/StorageClassAdd"]
+@pytest.mark.parametrize("mode", ["Immediate", "WaitForFirstConsumer"])
+def test_every_storage_class_that_is_added_is_told(mode) -> None:
+    """Which classes concern a pod is for the plugins' hints to say."""
+    added = convert({"kind": "StorageClass", "metadata": {"name": "y"}, "volumeBindingMode": mode})
+    assert titles(cluster().apply(WatchEvent("ADDED", added))) == ["storage.k8s.io/StorageClassAdd"]
 
 
 @pytest.mark.parametrize(

@@ -104,15 +104,18 @@ def test_equal_taints_are_one_class() -> None:
     assert nodes.unschedulable[nodes.order].tolist() == [False, False, True]
 
 
-def test_ports_are_free_once_their_last_user_is_gone() -> None:
-    """Two pods may share a port if nobody scheduled them."""
-    state = cluster(node("a"), pod("p").host_port(80).on("a"), pod("q").host_port(80).host_port(81).on("a"))
+def test_a_shared_port_is_free_once_one_of_its_users_is_gone() -> None:
+    """A node's ports are a set, as upstream; an update of the other user, which is a removal and an addition,
+    takes the port again."""
+    p, q = pod("p").host_port(80).on("a"), pod("q").host_port(80).host_port(81).on("a")
+    state = cluster(node("a"), p, q)
     used = [state.nodes.port_class(int(state.nodes.ports[0]))]
-    for name in ("q", "p"):
-        state.apply(WatchEvent("DELETED", pod(name)))
+    for word, changed in (("DELETED", q), ("MODIFIED", p.label("x", "y")), ("DELETED", p)):
+        state.apply(WatchEvent(word, changed))
         used.append(state.nodes.port_class(int(state.nodes.ports[0])))
+        assert state.audit() == []
     http, other = HostPort("0.0.0.0", "TCP", 80), HostPort("0.0.0.0", "TCP", 81)
-    assert used == [{http, other}, {http}, frozenset()]
+    assert used == [{http, other}, frozenset(), {http}, frozenset()]
 
 
 def test_slots_are_reused_and_start_clean() -> None:

@@ -147,7 +147,8 @@ def test_moved_sums_over_moved_pods() -> None:
 
 
 def test_ports_follow_moved_pods() -> None:
-    """A port is free once its last user is gone; classes of worlds are read like those of nodes."""
+    """The last one who came or went decides about a shared port, as upstream; classes of worlds are read like
+    those of nodes."""
     taken = pod("h").host_port(80)
     state = cluster(node("a"), node("b"), taken.on("a"), pod("i").host_port(80).on("a"))
     view = every(state)
@@ -158,7 +159,10 @@ def test_ports_follow_moved_pods() -> None:
 
     assert used(view) == [{http}, set()]
     less = view.remove([0], [[taken]])
-    assert used(less) == [{http}, set()]
+    assert used(less) == [set(), set()]
+    assert used(less.add([0], [[taken]])) == [{http}, set()]
+    guest = pod("k").host_port(80)
+    assert used(view.add([0], [[guest]]).remove([0], [[guest]])) == [set(), set()]
     more = less.remove([0], [[pod("i")]]).add([1], [[pod("j").host_port(443)]])
     assert used(more) == [set(), {tls}]
     assert used(more.add([0], [[taken]])) == [{http}, {tls}]

@@ -20,14 +20,15 @@ Move = tuple[str, dict[int, list[int]]]
 
 @st.composite
 def pods(draw: st.DrawFn, prefix: str) -> list[Pod]:
-    """A few pods that ask for this and that."""
+    """A few pods that ask for this and that; no two want the same host port."""
     made = []
     for i in range(draw(st.integers(1, 5))):
         one = pod(f"{prefix}{i}").with_priority(draw(st.integers(0, 3)))
         one = one.cpu(f"{draw(st.integers(0, 4))}") if draw(st.booleans()) else one
         one = one.gpu(draw(st.integers(0, 4))) if draw(st.booleans()) else one
         one = one.request("vendor.io/late", 1) if draw(st.integers(0, 9)) == 0 else one
-        made.append(one.host_port(draw(st.sampled_from([80, 81]))) if draw(st.booleans()) else one)
+        port = 10 * ord(prefix[0]) + i
+        made.append(one.host_port(port) if draw(st.booleans()) else one)
     return made
 
 

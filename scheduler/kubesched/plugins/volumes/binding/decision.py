@@ -84,7 +84,7 @@ def _check_bound(
         if volume is None:
             decision.codes[fine] |= _NO_VOLUME
             return
-        reached = reach_bound(cluster, volume)[rows]
+        reached = reach_bound(cluster, volume, rows)
         decision.codes[fine & ~reached] |= _NODE_CONFLICT
         fine &= reached
 

@@ -5,12 +5,12 @@ Follows upstream `volumebinding/volume_binding.go` (1.36).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from kubesched.api.objects import PersistentVolume, PersistentVolumeClaim
+from kubesched.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
 from kubesched.config.args import VolumeBindingArgs
 from kubesched.framework import (
     SKIP,
@@ -60,6 +60,10 @@ class VolumeBinding:
             Assumed(handle.cluster, PersistentVolumeClaim),
             Assumed(handle.cluster, PersistentVolume),
         )
+
+    def sign(self, pod: Pod) -> Hashable | None:
+        """Nothing counts for a pod without storage; for others, claims and volumes do."""
+        return None if pod.has_storage else ()
 
     def pre_filter(self, cycle: Cycle) -> Status | None:
         """Sort the pod's claims; refuse those that nothing can bind any more; skip pods without claims."""

@@ -17,7 +17,8 @@ from kubesched.api.labels import compile_selector, requirement
 from kubesched.api.nodeaffinity import Term, compile_terms
 from kubesched.api.objects import CSINode, CSIStorageCapacity, PersistentVolume, StorageClass
 from kubesched.plugins.node_terms import meets_labels
-from kubesched.plugins.volumes.migration import plugin_of, translated_affinity
+from kubesched.plugins.volumes.migration import is_translated, plugin_of
+from kubesched.plugins.volumes.translated import translated_affinity
 
 if TYPE_CHECKING:
     from kubesched.state import ClusterReader
@@ -35,19 +36,34 @@ def reach(nodes: NodeColumns, volume: PersistentVolume) -> Nodes:
     return _admitted(nodes, affinity.required if affinity else None)
 
 
-def reach_bound(cluster: ClusterReader, volume: PersistentVolume) -> Nodes:
-    """Like `reach`; where a CSI driver has taken over an in-tree disk, by that driver's terms."""
-    admitted = reach(cluster.nodes, volume)
+def reach_bound(cluster: ClusterReader, volume: PersistentVolume, rows: NDArray[np.int32]) -> Nodes:
+    """Bool[len(rows)]: like `reach`; where a CSI driver has taken over an in-tree disk, by its own terms.
+
+    Raises ValueError when a driver has taken it over on one of these nodes and it cannot be translated.
+    """
+    admitted = reach(cluster.nodes, volume)[rows]
     plugin = plugin_of(volume.spec)
-    if plugin is None:
+    if plugin is None or not is_translated(plugin):
         return admitted
+    migrated = _migrated(cluster, plugin)[rows]
+    if not migrated.any():
+        return admitted
+    try:
+        translated = _admitted(cluster.nodes, translated_affinity(volume))[rows]
+    except ValueError as error:
+        raise ValueError(f"could not translate pv: {error}") from error
+    return np.where(migrated, translated, admitted)
+
+
+def _migrated(cluster: ClusterReader, plugin: str) -> Nodes:
+    """The nodes that say that a driver has taken over the plugin's volumes."""
     migrated = np.zeros(cluster.nodes.capacity, np.bool_)
     for item in cluster.list("CSINode"):
         if isinstance(item, CSINode) and plugin in item.annotations.get(_MIGRATED, "").split(","):
             row = cluster.nodes.slot.get(item.name)
             if row is not None:
                 migrated[row] = True
-    return np.where(migrated, _admitted(cluster.nodes, translated_affinity(volume)), admitted)
+    return migrated
 
 
 def allowed(nodes: NodeColumns, storage_class: StorageClass) -> Nodes:

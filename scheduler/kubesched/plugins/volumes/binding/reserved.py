@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
 from msgspec.structs import replace
 
 from kubesched.api.objects import PersistentVolume, PersistentVolumeClaim, Pod
@@ -138,7 +139,8 @@ class Store:
         return is_bound(claim)
 
     def _check_reach(self, volume: PersistentVolume, node_name: str) -> None:
-        if not reach_bound(self.cluster, volume)[self.cluster.nodes.slot[node_name]]:
+        rows = np.array([self.cluster.nodes.slot[node_name]], np.int32)
+        if not reach_bound(self.cluster, volume, rows)[0]:
             text = f'pv "{volume.name}" node affinity doesn\'t match node "{node_name}"'
             raise ValueError(f"{text}: no matching NodeSelectorTerms")
 
