@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--include-test-regex", default="", help="run tests whose id matches")
     group.addoption("--exclude-test-regex", default="", help="leave out tests whose id matches")
     group.addoption(
-        "--sensitivity", action="store_true", help="disable each test's plugin and expect it to fail"
+        "--sensitivity", action="store_true", help="break each test by its plugin or mutation; it must fail"
     )
     group.addoption(
         "--flake-attempts", type=int, default=1, metavar="N", help="run a failed test up to N times"

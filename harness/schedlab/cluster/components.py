@@ -147,6 +147,9 @@ def kube_controller_manager(
         "service-account-private-key-file": str(layout.certificates / "service-accounts.key"),
         "kube-api-qps": "500",
         "kube-api-burst": "1000",
+        # A claim and its volume that come at the same time may miss each other; by default the controller
+        # looks again after 15 s.
+        "pvclaimbinder-sync-period": "1s",
         "profiling": "false",
     }
     return [str(program), *flags(own, given)]

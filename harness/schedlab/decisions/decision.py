@@ -84,6 +84,11 @@ class Decision:
     refusals: Seen[Mapping[NodeName, Refusal]] = UNOBSERVED
     preemption: Seen[Preemption] = field(default=UNOBSERVED)
 
+    @property
+    def preempts(self) -> bool:
+        """True if a node was promised to the pod, which others then leave."""
+        return not isinstance(self.preemption, Unobserved) and isinstance(self.preemption.nominated, str)
+
     def to_json(self) -> dict[str, Any]:
         """The JSON form: sorted, without the fields that were not observed."""
         encoded = _encode(self)

@@ -7,6 +7,7 @@ feasible node, and likewise for candidates of preemption.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,13 @@ from schedlab.decisions.decision import (
 )
 from schedlab.decisions.logbook import Attempt
 from schedlab.decisions.tap import Tapped, Uid
+
+#: How a pod fails for which a node had been found: the API server refuses the write of a claim or a
+#: volume, or the binding of a pod that still has gates.
+_HELD = re.compile(
+    r'running PreBind plugin "VolumeBinding": .* is forbidden: User '
+    r'|running Bind plugin "DefaultBinder": .* has non-empty \.spec\.schedulingGates'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ def decision(
     message = condition.get("message") or None if condition else None
     if attempt is None:
         return Decision(pod=key_of(pod), result="Gated", message=message, node=None)
-    result: Result = attempt.end if attempt.end in ("Scheduled", "Unschedulable") else "Error"  # type: ignore[assignment]
+    result = _result(attempt)
     return Decision(
         pod=key_of(pod),
         result=result,
@@ -66,9 +74,20 @@ def decision(
         feasible=_feasible(result, tapped),
         scores=attempt.scores or UNOBSERVED,
         totals=attempt.totals or UNOBSERVED,
-        node=pod["spec"].get("nodeName"),
+        node=UNOBSERVED if held(attempt.message) else pod["spec"].get("nodeName"),
         preemption=_preemption(tapped, deeds, names) if result == "Unschedulable" else UNOBSERVED,
     )
+
+
+def held(message: str | None) -> bool:
+    """True if a pod failed only because the API server refuses what follows from the decision."""
+    return bool(message and _HELD.match(message))
+
+
+def _result(attempt: Attempt) -> Result:
+    if attempt.end == "Scheduled" or held(attempt.message):
+        return "Scheduled"
+    return "Unschedulable" if attempt.end == "Unschedulable" else "Error"
 
 
 def _feasible(result: Result, tapped: Tapped | None) -> Seen[frozenset[NodeName]]:

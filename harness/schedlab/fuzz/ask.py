@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from schedlab.decisions.compare import Difference, differences
 from schedlab.decisions.corpus import Question
 from schedlab.decisions.decision import UNOBSERVED, Decision, Unobserved
 from schedlab.decisions.explain import Explain, decode
+from schedlab.decisions.sampled import contradictions
 from schedlab.fuzz.features import FEATURES
 from schedlab.judge import rules
 
@@ -77,16 +79,19 @@ def judged(question: Question) -> Finding | None:
     )
 
 
-def contradiction(question: Question, answer: Mapping[str, Any]) -> Finding | None:
-    """The finding if an answer of `explain` differs from what the reference decided."""
-    found = differences(question.decision, decode(answer))
+def contradiction(question: Question, answer: Mapping[str, Any], *, sampled: bool = False) -> Finding | None:
+    """The finding if an answer of `explain` differs from what the reference decided, or does not allow it."""
+    compare = contradictions if sampled else differences
+    found = compare(question.decision, decode(answer))
     return Finding(question, "explain", tuple(found), dict(answer)) if found else None
 
 
-async def explained(question: Question, explain: Explain) -> tuple[Finding | None, Decision]:
+async def explained(
+    question: Question, explain: Explain, *, sampled: bool = False
+) -> tuple[Finding | None, Decision]:
     """What the scheduler's own explanation says, and the finding if that differs from the reference."""
     answer = await explain.ask(question.to_explain())
-    return contradiction(question, answer), decode(answer)
+    return contradiction(question, answer, sampled=sampled), decode(answer)
 
 
 async def remembered(
@@ -106,8 +111,9 @@ async def exercised(
     Asked of the scheduler's explanation, which has just agreed with the reference about the whole state.
     """
     counts: Counter[str] = Counter()
+    whole = msgspec.json.encode((question.objects, question.pod))
     for name in features:
-        objects, pod = copy.deepcopy(question.objects), copy.deepcopy(question.pod)
+        objects, pod = msgspec.json.decode(whole)  # a copy, ten times as fast as `copy.deepcopy`
         FEATURES[name].strip(objects, pod)
         stripped = decode(await explain.ask({"objects": objects, "pod": pod}))
         if answer_of(stripped) != answer_of(decision):
@@ -117,7 +123,7 @@ async def exercised(
 
 def answer_of(decision: Decision) -> Sequence[object]:
     """The parts of an explanation by which two answers are the same or not."""
-    candidates: object = UNOBSERVED
+    found: object = UNOBSERVED
     if not isinstance(decision.preemption, Unobserved):
-        candidates = decision.preemption.candidates
-    return (decision.result, decision.message, decision.feasible, decision.scores, candidates)
+        found = (decision.preemption.candidates, decision.preemption.best)
+    return (decision.result, decision.message, decision.feasible, decision.scores, found)

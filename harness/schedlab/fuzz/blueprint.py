@@ -32,7 +32,10 @@ POD_LABELS: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(slots=True)
 class Blueprint:
-    """The parts of one case. `namespaces` are those that pods may be put in."""
+    """The parts of one case.
+
+    `namespaces` are those that pods may be put in. `collides` says that two pods hold one port of a node.
+    """
 
     draw: Draw
     nodes: list[Object] = field(default_factory=list)
@@ -41,6 +44,7 @@ class Blueprint:
     arrivals: list[Object] = field(default_factory=list)
     namespaces: list[str] = field(default_factory=lambda: ["default"])
     timed: bool = False
+    collides: bool = False
 
     @property
     def node_names(self) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
@@ -21,7 +20,8 @@ from schedlab.errors import SchedlabError, UsageError
 from schedlab.fuzz.features import FEATURES, chosen
 from schedlab.fuzz.live import live
 from schedlab.fuzz.oracle import oracle
-from schedlab.fuzz.run import Run, Settings
+from schedlab.fuzz.provenance import commit
+from schedlab.fuzz.run import EXERCISE, Run, Settings
 from schedlab.fuzz.tally import Tally
 
 T = TypeVar("T")
@@ -59,6 +59,7 @@ _features = click.option(
 @click.option("--scheduler", default="kubesched", show_default=True, help="Whom to compare.")
 @click.option("--explain", "command", metavar="COMMAND", help="Its explain command, reading JSON lines.")
 @click.option("--live", "running", is_flag=True, help="Also lead the running scheduler through each case.")
+@click.option("--sampled", is_flag=True, help="Clusters so large that not every node is looked at.")
 @click.option("--findings", default="artifacts/fuzz", show_default=True, type=click.Path(path_type=Path))
 @click.option("--max-differences", type=int, metavar="N", help="Stop after so many differences.")
 @click.option(
@@ -73,6 +74,7 @@ def fuzz(
     scheduler: str,
     command: str | None,
     running: bool,
+    sampled: bool,
     findings: Path,
     max_differences: int | None,
     shrink_attempts: int,
@@ -82,12 +84,17 @@ def fuzz(
     Every difference is shrunk to a small state and written as a corpus line and a suite test. Exits 1 if
     there are any.
     """
+    if sampled and running:
+        raise click.UsageError("--live follows decisions exactly; with --sampled there is nothing to follow")
     settings = Settings(
         decisions=decisions,
         seed=seed,
         features=features,
         findings=findings,
-        provenance=f"commit {_commit()}, seed {seed}, features {','.join(features)}",
+        sampled=sampled,
+        judge=not sampled,
+        exercise=0 if sampled else EXERCISE,
+        provenance=f"commit {commit()}, seed {seed}, features {','.join(features)}",
         most_differences=max_differences,
         shrink_attempts=shrink_attempts,
     )
@@ -103,7 +110,7 @@ async def _fuzz(settings: Settings, argv: Sequence[str], config: Path | None, ru
     async with AsyncExitStack() as stack:
         asked = (*argv, "--config", str(config)) if config else argv
         explain = await stack.enter_async_context(Explain(asked))
-        recorder = await stack.enter_async_context(oracle(config=_read(config)))
+        recorder = await stack.enter_async_context(oracle(config=_read(config), sampled=settings.sampled))
         follower = await stack.enter_async_context(live(running, _read(config))) if running else None
         return await Run(settings, recorder, explain, live=follower, report=_progress()).run()
 
@@ -124,7 +131,7 @@ def record(
         seed=seed,
         features=features,
         findings=out.parent / "findings",
-        provenance=f"commit {_commit()}, seed {seed}",
+        provenance=f"commit {commit()}, seed {seed}",
     )
     tally, cases = _run(_record(settings, config, tapped=not untapped))
     click.echo(f"{corpus.write(out, cases)} cases written to {out}")
@@ -186,20 +193,6 @@ def _conclude(tally: Tally, findings: Path) -> None:
     if tally.failed:
         click.echo(f"shrunk states are in {findings}")
         sys.exit(1)
-
-
-def _commit() -> str:
-    try:
-        done = subprocess.run(
-            ("git", "describe", "--always", "--dirty"),  # noqa: S607 - git is looked up in PATH on purpose
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=Path(__file__).parent,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return done.stdout.strip()
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

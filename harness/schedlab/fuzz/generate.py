@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from schedlab.fuzz.blueprint import (
     NODE_LABELS,
@@ -24,19 +25,22 @@ from schedlab.fuzz.draw import Draw
 from schedlab.fuzz.features import FEATURES
 from schedlab.fuzz.plan import Plan
 
+#: Numbers of nodes, from least to most, and how often they are drawn.
+SIZES: Final[dict[tuple[int, int], float]] = {(3, 6): 5, (7, 15): 4, (16, 60): 1}
+#: So many that the reference no longer looks at all of them.
+MANY: Final[dict[tuple[int, int], float]] = {(101, 150): 1}
 
-def plan(seed: int | str, features: Sequence[str], *, arrivals: int = 20) -> Plan:
-    """The case of this seed: `arrivals` pods one after another in one cluster."""
+
+def plan(seed: int | str, features: Sequence[str], *, arrivals: int = 20, many: bool = False) -> Plan:
+    """The case of this seed: `arrivals` pods one after another in one cluster, of `many` nodes if need be."""
     draw = Draw(f"{seed}")
     drawn = Blueprint(draw)
-    drawn.nodes = _nodes(draw.fork("nodes"))
+    drawn.nodes = _nodes(draw.fork("nodes"), MANY if many else SIZES)
     drawn.pods = _pods(draw.fork("pods"), drawn.node_names)
     drawn.arrivals = [_pod(draw.fork(f"arrival-{n}"), f"pod-{n}") for n in range(arrivals)]
     present = _present(draw.fork("features"), features)
     for name in present:
         FEATURES[name].draw(drawn)
-    for one in drawn.pods:
-        one.setdefault("status", {}).setdefault("phase", "Running")
     return Plan(
         objects=(*drawn.others, *drawn.nodes, *drawn.pods),
         arrivals=tuple(drawn.arrivals),
@@ -44,20 +48,23 @@ def plan(seed: int | str, features: Sequence[str], *, arrivals: int = 20) -> Pla
         features=tuple(present),
         timed=drawn.timed,
         keep_nominated=draw.fork("keep").chance(0.5),
+        until_eviction=drawn.collides,
         source=f"generated from seed {seed}",
     )
 
 
 def _present(draw: Draw, features: Sequence[str]) -> list[str]:
     """Which features this case has: few at a time show their own effect, all at once show how they mix."""
-    if not features or draw.chance(0.25):
-        return list(features)
-    share = max(draw.pick((0.2, 0.4, 0.7)), 2 / len(features))
-    return [name for name in features if draw.chance(share)]
+    everything = not features or draw.chance(0.25)
+    share = 1 if everything else max(draw.pick((0.2, 0.4, 0.7)), 2 / len(features))
+    present = [name.lstrip("+") for name in features if draw.chance(share) or name.startswith("+")]
+    if everything and "crowds" in present and "+crowds" not in features and draw.chance(0.5):
+        present.remove("crowds")  # a crowd hides what only shows where there is room
+    return present
 
 
-def _nodes(draw: Draw) -> list[Object]:
-    low, high = draw.weighted({(3, 6): 5, (7, 15): 4, (16, 60): 1})
+def _nodes(draw: Draw, sizes: dict[tuple[int, int], float]) -> list[Object]:
+    low, high = draw.weighted(sizes)
     zones = draw.pick((1, 2, 3, 3))
     labelled = draw.pick((0.0, 0.9, 1.0, 1.0))
     uniform = _allocatable(draw) if draw.chance(0.4) else None

@@ -20,11 +20,11 @@ from schedlab.decisions import corpus
 from schedlab.decisions.compare import Difference, differences
 from schedlab.decisions.corpus import Case, Question, Step
 from schedlab.decisions.decision import UNOBSERVED, Decision, Preemption, Unobserved
-from schedlab.decisions.reference import key_of, scheduled_condition
+from schedlab.decisions.reference import held, key_of, scheduled_condition
 from schedlab.errors import SchedlabError
 from schedlab.fuzz.blueprint import HOSTNAME, pod
 from schedlab.fuzz.drift import AUDITED, Auditor
-from schedlab.fuzz.oracle import PARITY_CONFIG, PARITY_FLAGS, cluster_spec
+from schedlab.fuzz.oracle import PARITY_CONFIG, PARITY_FLAGS, cluster_spec, hold_volumes
 from schedlab.fuzz.replant import creatable, is_nominated
 from schedlab.fuzz.world import World, by_kind
 from schedlab.schedulers.declaration import declared
@@ -143,9 +143,10 @@ class Live:
         """Make the live state what the reference's became; False if that cannot be."""
         wanted = question.decision
         pod_now = seen.arrived
-        if wanted.result != "Scheduled" or seen.decision.node != wanted.node:
+        bound_alike = isinstance(wanted.node, str) and seen.decision.node == wanted.node
+        if not bound_alike:
             await self._world.delete(pod_now)
-        if wanted.result == "Scheduled" and seen.decision.node != wanted.node:
+        if isinstance(wanted.node, str) and not bound_alike:
             bound = creatable(question.pod)
             bound["spec"]["nodeName"] = wanted.node
             pod_now = await self._world.create(bound)
@@ -182,6 +183,8 @@ def _decision(one: Object, note: str | None) -> Decision:
     node = one["spec"].get("nodeName")
     if node:
         return Decision(key_of(one), "Scheduled", message=None, event=note, node=node)
+    if held(condition.get("message")):
+        return Decision(key_of(one), "Scheduled", message=None)
     nominated = one.get("status", {}).get("nominatedNodeName")
     reasons = {"SchedulingGated": "Gated", "SchedulerError": "Error"}
     result = reasons.get(condition.get("reason", ""), "Unschedulable")
@@ -208,6 +211,7 @@ async def live(scheduler: str, config: Object) -> AsyncIterator[Live]:
         client = await Client.connect(plane.kubeconfig())
         stack.push_async_callback(client.close)
         world = await stack.enter_async_context(World(client))
+        await hold_volumes(client)
         patch = {**config, **PARITY_CONFIG}
         running = await start(declared(scheduler), plane, config_patch=patch, extra_flags=PARITY_FLAGS)
         stack.push_async_callback(running.stop)

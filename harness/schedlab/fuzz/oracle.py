@@ -66,6 +66,7 @@ _CONTROLLERS_OFF = (
     "ttl",
     "ttl-after-finished",
 )
+_VOLUME_ROLE = "system:volume-scheduler"
 #: Equal states, equal answers; a pod that failed is not tried again within any run.
 PARITY_CONFIG: Final[dict[str, Any]] = {
     "percentageOfNodesToScore": 100,
@@ -82,8 +83,26 @@ def cluster_spec(name: str) -> ClusterSpec:
     return ClusterSpec(
         name=name,
         controller_flags={"controllers": ",".join(f"-{name}-controller" for name in _CONTROLLERS_OFF)},
-        apiserver_flags={"disable-admission-plugins": ",".join(_ADMISSION_OFF)},
+        apiserver_flags={
+            "disable-admission-plugins": ",".join(_ADMISSION_OFF),
+            "audit-policy-file": "",  # nobody reads it, and every write would wait for it
+            "audit-log-path": "",
+            "delete-collection-workers": "8",
+        },
     )
+
+
+async def hold_volumes(client: Client) -> None:
+    """Take from schedulers the right to change claims and volumes.
+
+    A pod whose claims wait for their first consumer is then decided like any other, and its binding fails at
+    once, at the first write: nobody has to play the volume controller, no attempt waits for it, and the state
+    stays as it was laid.
+    """
+    resource = await client.resource("rbac.authorization.k8s.io/v1", "ClusterRole")
+    role = await client.get(resource, "", _VOLUME_ROLE)
+    reading = [{**rule, "verbs": ["get", "list", "watch"]} for rule in role["rules"]]
+    await client.request("PUT", resource.path("", _VOLUME_ROLE), body={**role, "rules": reading})
 
 
 @asynccontextmanager
@@ -92,11 +111,13 @@ async def oracle(
     *,
     config: Mapping[str, Any] | None = None,
     tapped: bool = True,
+    sampled: bool = False,
     backend: Backend | None = None,
 ) -> AsyncIterator[Recorder]:
     """A recorder on a control plane of its own; everything ends with the context.
 
-    `config` is a KubeSchedulerConfiguration that is merged into what parity needs.
+    `config` is a KubeSchedulerConfiguration that is merged into what parity needs; `sampled` leaves it to the
+    scheduler how many nodes it looks at.
 
     Raises:
         EnvironmentStartError: the control plane or the scheduler does not come up.
@@ -104,11 +125,16 @@ async def oracle(
     async with AsyncExitStack() as stack:
         plane = await (backend or LocalBackend()).up(cluster_spec(name))
         stack.push_async_callback(plane.down)
-        yield await attach(stack, plane, config or {}, tapped=tapped)
+        yield await attach(stack, plane, config or {}, tapped=tapped, sampled=sampled)
 
 
 async def attach(
-    stack: AsyncExitStack, plane: ControlPlane, config: Mapping[str, Any], *, tapped: bool
+    stack: AsyncExitStack,
+    plane: ControlPlane,
+    config: Mapping[str, Any],
+    *,
+    tapped: bool = True,
+    sampled: bool = False,
 ) -> Recorder:
     """Start kube-scheduler on the control plane and watch it from all sides.
 
@@ -118,6 +144,8 @@ async def attach(
     """
     tap = Tap() if tapped else None
     patch = {**config, **PARITY_CONFIG}
+    if sampled:
+        del patch["percentageOfNodesToScore"]
     if tap is not None:
         await tap.start(0)
         stack.push_async_callback(tap.stop)
@@ -130,6 +158,7 @@ async def attach(
             f"control plane {plane.name} has pods already",
             hint="give the recorder a control plane of its own",
         )
+    await hold_volumes(client)
     spec = declared("kube-scheduler")
     running = await start(spec, plane, config_patch=patch, extra_flags=(*PARITY_FLAGS, *VERBOSITY))
     stack.push_async_callback(running.stop)

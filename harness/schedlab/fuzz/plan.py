@@ -19,7 +19,8 @@ class Plan:
 
     `timed` gives every pod that gets bound a start time of its own, as a kubelet would: preemption orders
     victims by it, and without one the reference's order is arbitrary. `keep_nominated` leaves pods that were
-    nominated pending; all other pods that did not fit are deleted before the next one arrives.
+    nominated pending; all other pods that did not fit are deleted while the next one arrives.
+    `until_eviction` ends the case with the first preemption.
     """
 
     objects: tuple[Object, ...]
@@ -28,4 +29,5 @@ class Plan:
     features: tuple[str, ...] = ()
     timed: bool = False
     keep_nominated: bool = False
+    until_eviction: bool = False
     source: str = ""

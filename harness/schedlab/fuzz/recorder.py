@@ -3,12 +3,14 @@
 Each pod arrives only when the scheduler is known to hold the state. Pods of all sorts come to it over one
 watch and through one handler, in order, so whatever was acknowledged before the next pod is created is known
 when that one is tried; nodes come over another watch, and their log lines are the barrier. The kinds that
-plugins only read from listers (services, owners, budgets, namespaces) leave no line: they are written first,
-before nodes and pods, and given `SETTLE` seconds. Follows upstream pkg/scheduler/eventhandlers.go (1.36).
+plugins only read from listers (services, owners, budgets, namespaces, storage) leave no line: they are
+written first, and given `SETTLE` seconds more once the nodes, written later, have come. Follows upstream
+pkg/scheduler/eventhandlers.go (1.36).
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -18,7 +20,7 @@ from schedlab import timing
 from schedlab.api.objects import Object
 from schedlab.decisions import logbook, reference
 from schedlab.decisions.corpus import Case, Identity, Step, apply, identity, trimmed
-from schedlab.decisions.decision import UNOBSERVED, Decision
+from schedlab.decisions.decision import Decision
 from schedlab.decisions.logbook import Attempt, Tail
 from schedlab.decisions.reference import Deeds, key_of, scheduled_condition
 from schedlab.decisions.tap import Tap, TappedCandidate
@@ -26,7 +28,7 @@ from schedlab.errors import SchedlabError
 from schedlab.fuzz.plan import Plan
 from schedlab.fuzz.world import World, by_kind
 
-#: Seconds between the last write of a kind without a barrier and the first decision.
+#: Seconds between the scheduler's line about the last node and the first decision, for kinds without a line.
 SETTLE = 0.05
 #: Seconds to wait at the end of a case for events that have not come.
 EVENTS = 2.0
@@ -77,30 +79,33 @@ class Recorder:
         others = [obj for obj in plan.objects if obj["kind"] not in _BARRIERED]
         laid = await self._world.create_all(kinds.get("Namespace", []))
         laid += await self._world.create_all([obj for obj in others if obj["kind"] != "Namespace"])
-        listed_at = timing.monotonic()
         known = self._expect(logbook.NODE_ADDED, _names(nodes))
-        laid += [await self._world.create(node) for node in nodes]
+        laid += await self._world.create_all(nodes)
         made = await self._world.create_all(pods)
         await self._tail.until(known, "every node in the scheduler's cache")
         await self._tail.until(lambda: all(map(self._world.seen, made)), "every pod on our own watch")
         if others:
-            await timing.sleep(max(0.0, listed_at + SETTLE - timing.monotonic()))
+            await timing.sleep(SETTLE)
         laid += made
         self._world.forget_changes()
         return [trimmed(obj) for obj in laid]
 
     async def _arrivals(self, plan: Plan, state: State) -> list[Step]:
         steps: list[Step] = []
+        leaving: list[Object] = []
         for index, pod in enumerate(plan.arrivals):
-            arrived = await self._arrive(pod)
+            arrived = await self._arrive(pod, leaving)
+            attempt = await self._decided(arrived)
             since = self._world.changes_before(arrived["metadata"]["uid"])
             if steps:
                 steps[-1] = Step(steps[-1].pod, steps[-1].decision, since)
             for change in since:
                 apply(state, change)
-            decided = await self._decide(arrived, state)
-            await self._tidy(arrived, decided, plan, index)
+            decided = await self._decision(arrived, attempt, state)
+            leaving = await self._tidy(arrived, decided, plan, index)
             steps.append(Step(trimmed(arrived), decided))
+            if plan.until_eviction and decided.preempts:
+                break
         return await self._with_events(steps)
 
     async def _with_events(self, steps: list[Step]) -> list[Step]:
@@ -116,15 +121,40 @@ class Recorder:
         note = self._world.note(step.pod["metadata"]["uid"])
         return step.decision if note is None else replace(step.decision, event=note)
 
-    async def _arrive(self, pod: Object) -> Object:
-        arrived = await self._world.create(pod)
-        await self._tail.until(lambda: self._world.seen(arrived), "the new pod on our own watch")
+    async def _arrive(self, pod: Object, leaving: Iterable[Object]) -> Object:
+        """Create the next pod while the last one goes: it was promised nothing, so it counts for nobody."""
+        going = asyncio.gather(*map(self._world.delete, leaving))
+        arrived, _ = await asyncio.gather(self._world.create(pod), going)
         return arrived
 
-    async def _decide(self, arrived: Object, state: State) -> Decision:
+    async def _decided(self, arrived: Object) -> Attempt | None:
+        """Wait until log and API both show what became of the pod; None if it was put aside, being gated."""
+        uid, key, book = arrived["metadata"]["uid"], key_of(arrived), self._tail.book
+
+        def attempt() -> Attempt | None:
+            return book.attempts(key)[-1] if book.attempts(key) else None
+
+        def tried() -> bool:
+            last = attempt()
+            return book.gated[key] > 0 if last is None else last.end is not None
+
+        def shown() -> bool:
+            pod, last = self._world.pod(uid), attempt()
+            if pod is None:
+                return False
+            if last is not None and last.end == "Scheduled":
+                return bool(pod["spec"].get("nodeName"))
+            condition = scheduled_condition(pod)
+            return condition is not None and (last is None or condition.get("reason") != "SchedulingGated")
+
+        await self._tail.until(tried, f"the end of the attempt to schedule {key}")
+        await self._tail.until(shown, f"the decision about {key} in the API")
+        return attempt()
+
+    async def _decision(self, arrived: Object, attempt: Attempt | None, state: State) -> Decision:
+        """What was decided, once its consequences have been seen, too."""
         uid, key = arrived["metadata"]["uid"], key_of(arrived)
-        attempt = await self._attempt(arrived, key)
-        after = await self._shown(uid, attempt)
+        after = self._world.pod(uid) or {}
         tapped = self._tap.heard(uid) if self._tap else None
         names = {obj["metadata"].get("uid", ""): key_of(obj) for obj in state.values()}
         deleted: frozenset[str] = frozenset()
@@ -134,32 +164,6 @@ class Recorder:
         if self._tap:
             self._tap.forget(uid)
         return reference.decision(attempt, tapped, Deeds(after, deleted), names)
-
-    async def _attempt(self, pod: Object, key: str) -> Attempt | None:
-        """Wait until the pod has been tried, or has been put aside because it is gated (None)."""
-        book = self._tail.book
-        if pod["spec"].get("schedulingGates"):
-            await self._tail.until(lambda: book.gated[key] > 0, f"{key} held back by its gates")
-            return None
-        await self._tail.until(
-            lambda: bool(book.attempts(key)) and book.attempts(key)[-1].end is not None,
-            f"the end of the attempt to schedule {key}",
-        )
-        return book.attempts(key)[-1]
-
-    async def _shown(self, uid: str, attempt: Attempt | None) -> Object:
-        """Wait until the API shows what the scheduler decided, and return the pod as it then is."""
-
-        def shown() -> bool:
-            pod = self._world.pod(uid)
-            if pod is None:
-                return False
-            if attempt is not None and attempt.end == "Scheduled":
-                return bool(pod["spec"].get("nodeName"))
-            return scheduled_condition(pod) is not None
-
-        await self._tail.until(shown, "the decision in the API")
-        return self._world.pod(uid) or {}
 
     async def _evictions(self, key: str, chosen: TappedCandidate, state: State) -> frozenset[str]:
         """Wait until the victims of a preemption are leaving; the keys of those that were not already."""
@@ -179,16 +183,18 @@ class Recorder:
         await self._tail.until(leaving, f"the end of the preemption for {key}")
         return frozenset(doomed.values())
 
-    async def _tidy(self, pod: Object, decided: Decision, plan: Plan, index: int) -> None:
-        """Do what a kubelet or an owner would have done before the next pod arrives."""
-        if decided.result == "Scheduled":
+    async def _tidy(self, pod: Object, decided: Decision, plan: Plan, index: int) -> list[Object]:
+        """Do what a kubelet or an owner would have done; the pods that may go while the next one comes."""
+        if isinstance(decided.node, str):
             if plan.timed:
                 started = (FIRST_START + timedelta(seconds=index)).strftime("%Y-%m-%dT%H:%M:%SZ")
                 await self._world.patch(pod, {"status": {"startTime": started}}, subresource="status")
-            return
-        nominated = decided.preemption is not UNOBSERVED and decided.preemption.nominated
-        if not (nominated and plan.keep_nominated):
+            return []
+        if not decided.preempts:
+            return [pod]
+        if not plan.keep_nominated:
             await self._world.delete(pod)
+        return []
 
     async def _clear(self, plan: Plan) -> None:
         """Empty the world and wait until the scheduler has noticed."""

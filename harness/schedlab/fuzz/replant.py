@@ -40,16 +40,21 @@ def plan_of(question: Question, *, timed: bool = False) -> Plan:
 def planned(objects: Iterable[Object], pod: Object, *, timed: bool = False) -> Plan:
     """A plan that lays these recorded objects out anew and lets the pod arrive."""
     return Plan(
-        objects=tuple(creatable(obj) for obj in objects if not is_nominated(obj)),
+        objects=tuple(creatable(obj) for obj in objects if not is_pending(obj)),
         arrivals=(creatable(pod),),
         timed=timed,
         source="replayed",
     )
 
 
-def is_nominated(obj: Object) -> bool:
-    """True for a pod that is pending; only a scheduler brings such a pod about."""
+def is_pending(obj: Object) -> bool:
+    """True for a pod on no node; only a scheduler can be made to leave one behind."""
     return bool(obj["kind"] == "Pod" and not obj["spec"].get("nodeName"))
+
+
+def is_nominated(obj: Object) -> bool:
+    """True for a pending pod that a node has been promised to; others count for nobody."""
+    return is_pending(obj) and bool(obj.get("status", {}).get("nominatedNodeName"))
 
 
 def creatable(stored: Object) -> Object:

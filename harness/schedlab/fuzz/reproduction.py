@@ -15,7 +15,7 @@ from schedlab.decisions import corpus
 from schedlab.decisions.compare import Difference, legal
 from schedlab.decisions.decision import Decision, Unobserved
 from schedlab.fuzz.plan import Object
-from schedlab.fuzz.replant import creatable, is_nominated, summary
+from schedlab.fuzz.replant import creatable, is_pending, summary
 
 _NAMESPACE = "default"
 
@@ -86,7 +86,7 @@ def _markdown(found: Reproduction) -> str:
 def suite_test(found: Reproduction) -> str:
     """A test in schedlab's format that demands what the reference did; scores show only in effect."""
     question = found.question
-    objects = [obj for obj in question.objects if not is_nominated(obj)]
+    objects = [obj for obj in question.objects if not is_pending(obj)]
     pod = creatable(question.pod)
     classes = _priority_classes([*objects, question.pod])
     steps: list[Object] = [

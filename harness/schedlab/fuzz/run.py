@@ -19,11 +19,10 @@ from schedlab.decisions import corpus
 from schedlab.decisions.compare import differences
 from schedlab.decisions.corpus import Case, Question
 from schedlab.decisions.decision import Decision
-from schedlab.decisions.explain import Explain
+from schedlab.decisions.explain import Explain, decode
 from schedlab.errors import SchedlabError
 from schedlab.fuzz import ask, generate, reproduction
 from schedlab.fuzz.ask import Finding
-from schedlab.fuzz.draw import Draw
 from schedlab.fuzz.incremental import Incremental
 from schedlab.fuzz.live import Live
 from schedlab.fuzz.plan import Plan
@@ -36,33 +35,49 @@ from schedlab.fuzz.tally import Tally
 _SHRUNK_PER_SIGNATURE = 2
 #: A run ends when so many cases in a row could not be played: the environment is broken, not the cases.
 _PATIENCE = 5
-_ARRIVALS = 20
+_ARRIVALS = 30
+#: How many features are taken out of each decision, to see whether they matter.
+EXERCISE = 3
 
 Report = Callable[[Tally], None]
 
 
 @dataclass(slots=True)
 class Settings:
-    """What to do: how many decisions, from which seed, with which features, and where findings go."""
+    """What to do: how many decisions, from which seed, with which features, and where findings go.
+
+    `exercise` features are tried per decision, until one has changed the answer `enough` times. The judge
+    knows the default configuration only. `sampled` draws more nodes than are looked at. `dress` has the last
+    word on a plan before it is played.
+    """
 
     decisions: int
     seed: int
     features: tuple[str, ...]
     findings: Path
     provenance: str = ""
-    exercise: int = 3
+    exercise: int = EXERCISE
+    enough: int = 250
     most_differences: int | None = None
     shrink_attempts: int = 300
+    judge: bool = True
+    sampled: bool = False
+    dress: Callable[[Plan], Plan] = lambda plan: plan
 
 
 @dataclass(slots=True)
 class Run:
-    """One run of the loop. `explain` is None when decisions are only recorded and judged."""
+    """One run of the loop.
+
+    `explain` is None when decisions are only recorded and judged; `plain` explains under the default
+    configuration when another one is compared.
+    """
 
     settings: Settings
     recorder: Recorder
     explain: Explain | None
     live: Live | None = None
+    plain: Explain | None = None
     report: Report = lambda _: None
     tally: Tally = field(default_factory=Tally)
     cases: list[Case] = field(default_factory=list)
@@ -107,7 +122,7 @@ class Run:
     def _plan(self, index: int) -> Plan:
         left = self.settings.decisions - self.tally.decisions
         seed = self.settings.seed * 1_000_000 + index
-        return generate.plan(seed, self.settings.features, arrivals=min(_ARRIVALS, left))
+        return self.settings.dress(generate.plan(seed, self.settings.features, arrivals=min(_ARRIVALS, left)))
 
     async def _record(self, plan: Plan) -> Case | None:
         try:
@@ -130,16 +145,17 @@ class Run:
         """Compare every decision of a case with the judge, with `explain`, and with the running scheduler."""
         found: list[Finding] = []
         incremental = self._incremental.questions(case)
-        for number, question in enumerate(corpus.unroll(case)):
-            if finding := ask.judged(question):
+        for question in corpus.unroll(case):
+            if self.settings.judge and (finding := ask.judged(question)):
                 found.append(finding)
             if self.explain is None:
                 continue
-            finding, decision = await ask.explained(question, self.explain)
+            finding, decision = await ask.explained(question, self.explain, sampled=self.settings.sampled)
             events = await ask.remembered(question, decision, self.explain, next(incremental))
             found += [one for one in (finding, events) if one]
             if not finding:
-                await self._exercise(question, decision, case, number)
+                await self._exercise(question, decision, case)
+                await self._switched(question, decision)
         return [*found, *await self._followed(case)]
 
     async def _followed(self, case: Case) -> list[Finding]:
@@ -154,15 +170,21 @@ class Run:
         self.tally.followed = self.live.followed
         return [Finding(question, "live", tuple(differing)) for question, differing in found]
 
-    async def _exercise(self, question: Question, decision: Decision, case: Case, number: int) -> None:
-        """Ask again without a few of the features, in turn, so that each gets its share."""
+    async def _exercise(self, question: Question, decision: Decision, case: Case) -> None:
+        """Ask again without those features that have changed the fewest answers so far."""
         if self.explain is None:
             return
-        draw = Draw(f"{case.seed}/{number}/exercise")
-        count = min(self.settings.exercise, len(case.features))
-        names = draw.some(case.features, count, count)
+        seen, enough = self.tally.exercised, self.settings.enough
+        wanting = sorted((name for name in case.features if seen[name] < enough), key=seen.__getitem__)
+        names = wanting[: self.settings.exercise]
         self.tally.tried.update(names)
         self.tally.exercised.update(await ask.exercised(question, decision, self.explain, names))
+
+    async def _switched(self, question: Question, decision: Decision) -> None:
+        """Count the decision if the default configuration would have made another one."""
+        if self.plain is not None:
+            otherwise = decode(await self.plain.ask(question.to_explain()))
+            self.tally.switched += ask.answer_of(otherwise) != ask.answer_of(decision)
 
     async def _settle(self, found: Sequence[Finding], case: Case) -> None:
         for finding in found:
@@ -215,7 +237,7 @@ class Run:
             return next(iter(await self._followed(case)), None)
         if self.explain is None:
             return None
-        return (await ask.explained(question, self.explain))[0]
+        return (await ask.explained(question, self.explain, sampled=self.settings.sampled))[0]
 
     async def _wavers(self, question: Question) -> bool:
         """True if the reference itself does not repeat its answer in the same state."""

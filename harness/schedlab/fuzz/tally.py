@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedlab.decisions.decision import Decision, Unobserved
+from schedlab.decisions.decision import Decision
 
 
 @dataclass(slots=True)
@@ -14,7 +14,8 @@ class Tally:
     """Counts of one run.
 
     `tried` counts decisions that were asked again without a feature of their case, `exercised` those among
-    them whose answer was another one then. `followed` counts decisions that a running scheduler was led
+    them whose answer was another one then. `switched` counts decisions that the default configuration makes
+    otherwise. `followed` counts decisions that a running scheduler was led
     through. `discarded` counts decisions by the reason why they say nothing.
     """
 
@@ -23,6 +24,7 @@ class Tally:
     seconds: float = 0.0
     results: Counter[str] = field(default_factory=Counter)
     preemptions: int = 0
+    switched: int = 0
     followed: int = 0
     differences: Counter[str] = field(default_factory=Counter)
     discarded: Counter[str] = field(default_factory=Counter)
@@ -33,9 +35,7 @@ class Tally:
         """Count one recorded decision."""
         self.decisions += 1
         self.results[decision.result] += 1
-        preemption = decision.preemption
-        if not isinstance(preemption, Unobserved) and isinstance(preemption.nominated, str):
-            self.preemptions += 1
+        self.preemptions += decision.preempts
 
     @property
     def rate(self) -> float:
@@ -56,6 +56,7 @@ class Tally:
             "perSecond": round(self.rate, 1),
             "results": dict(self.results),
             "preemptions": self.preemptions,
+            "switched": self.switched,
             "followedLive": self.followed,
             "differences": dict(self.differences),
             "discarded": dict(self.discarded),

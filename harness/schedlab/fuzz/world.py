@@ -22,7 +22,7 @@ from schedlab.history.watch import Watch
 #: Kinds whose status a create request does not keep.
 _STATUS_APART = frozenset({"Pod", "PodDisruptionBudget", "PersistentVolume", "PersistentVolumeClaim"})
 _DECISIONS = frozenset({"Scheduled", "FailedScheduling"})
-#: Deleted in this order, so that no pod outlives its node.
+#: What cases hold besides nodes and namespaces.
 _KINDS = (
     ("v1", "Pod"),
     ("policy/v1", "PodDisruptionBudget"),
@@ -35,8 +35,9 @@ _KINDS = (
     ("storage.k8s.io/v1", "StorageClass"),
     ("storage.k8s.io/v1", "CSINode"),
     ("storage.k8s.io/v1", "CSIDriver"),
-    ("v1", "Node"),
+    ("storage.k8s.io/v1", "CSIStorageCapacity"),
 )
+_NODES = ("v1", "Node")
 _NOW: Object = {
     "kind": "DeleteOptions",
     "apiVersion": "v1",
@@ -56,6 +57,7 @@ class World:
         self._notes: dict[str, str] = {}
         self._followers: list[asyncio.Task[None]] = []
         self._used: set[tuple[str, str]] = set()
+        self._spaces: dict[str, Object] = {}
 
     async def __aenter__(self) -> Self:
         for version, kind in (("v1", "Pod"), ("events.k8s.io/v1", "Event")):
@@ -150,8 +152,8 @@ class World:
         self._used.add((obj["kind"], namespace))
         body = {**obj, "metadata": meta}
         stored = await self._client.request("POST", resource.path(namespace), body=body)
-        if obj["kind"] in _STATUS_APART and obj.get("status"):
-            stored = await self.patch(stored, {"status": obj["status"]}, subresource="status")
+        if obj["kind"] in _STATUS_APART and (status := _told(obj)):
+            stored = await self.patch(stored, {"status": status}, subresource="status")
         if leaving is not None:
             options = {**_NOW, "gracePeriodSeconds": grace}
             path = resource.path(namespace, meta["name"])
@@ -196,30 +198,50 @@ class World:
                 raise
 
     async def clear(self) -> None:
-        """Delete everything that was created through here, pods first, nodes last."""
-        for version, kind in _KINDS:
-            resource = await self._client.resource(version, kind)
-            for namespace in sorted(space for used, space in self._used if used == kind):
-                await self._client.request("DELETE", resource.path(namespace), body=_NOW)
+        """Delete everything that was created through here; nodes last, so that no pod outlives its node."""
+        await asyncio.gather(*(self._delete_all(*kind) for kind in _KINDS))
+        await self._delete_all(*_NODES)
         self._used.clear()
         self._notes.clear()
+
+    async def _delete_all(self, version: str, kind: str) -> None:
+        resource = await self._client.resource(version, kind)
+        spaces = [space for used, space in self._used if used == kind]
+        await asyncio.gather(
+            *(self._client.request("DELETE", resource.path(space), body=_NOW) for space in spaces)
+        )
 
     async def _namespace(self, obj: Object) -> Object:
         """Make the namespace if it is missing, and give it exactly these labels."""
         resource = await self._client.resource("v1", "Namespace")
         name = obj["metadata"]["name"]
         wanted = {**obj["metadata"].get("labels", {}), "kubernetes.io/metadata.name": name}
+        stored = self._spaces.get(name) or await self._found(resource, name)
+        labels = stored["metadata"].get("labels", {}) if stored else {}
+        if stored is None:
+            stored = await self._client.request("POST", resource.path(), body=copy.deepcopy(obj))
+        elif labels != wanted:
+            change = {"metadata": {"labels": {**dict.fromkeys(labels), **wanted}}}
+            path = resource.path("", name)
+            stored = await self._client.request("PATCH", path, body=change, content_type=MERGE)
+        self._spaces[name] = {**stored, "apiVersion": "v1", "kind": "Namespace"}
+        return self._spaces[name]
+
+    async def _found(self, resource: Resource, name: str) -> Object | None:
         try:
-            stored = await self._client.get(resource, "", name)
+            return await self._client.get(resource, "", name)
         except ApiError as error:
             if error.status != 404:
                 raise
-            return await self._client.request("POST", resource.path(), body=copy.deepcopy(obj))
-        labels = stored["metadata"].get("labels", {})
-        if labels == wanted:
-            return {**stored, "apiVersion": "v1", "kind": "Namespace"}
-        change = {"metadata": {"labels": {**dict.fromkeys(labels), **wanted}}}
-        return await self._client.request("PATCH", resource.path("", name), body=change, content_type=MERGE)
+            return None
+
+
+def _told(obj: Object) -> Object:
+    """The status that has to be written apart; of pods, no scheduler tells pending from running ones."""
+    status: Object = obj.get("status", {})
+    if obj["kind"] == "Pod" and status.get("phase") in ("Pending", "Running"):
+        return {key: value for key, value in status.items() if key != "phase"}
+    return status
 
 
 def by_kind(objects: Iterable[Object]) -> Mapping[str, list[Object]]:

@@ -20,7 +20,8 @@ from schedlab.judge.values import (
 )
 from schedlab.judge.volumes import (
     attachments_suffice,
-    claims_are_bound,
+    claims_are_served,
+    disks_can_be_shared,
     single_pod_claims_are_free,
     volumes_are_in_the_zone,
     volumes_are_reachable,
@@ -273,9 +274,9 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "NodeAffinity": (node_is_wanted,),
     "NodePorts": (ports_are_free,),
     "NodeResourcesFit": (resources_suffice,),
-    "VolumeRestrictions": (single_pod_claims_are_free,),
+    "VolumeRestrictions": (disks_can_be_shared, single_pod_claims_are_free),
     "NodeVolumeLimits": (attachments_suffice,),
-    "VolumeBinding": (claims_are_bound, volumes_are_reachable),
+    "VolumeBinding": (claims_are_served, volumes_are_reachable),
     "VolumeZone": (volumes_are_in_the_zone,),
     "PodTopologySpread": (spread_is_even,),
     "InterPodAffinity": (affinity_is_met, anti_affinity_is_met, others_do_not_mind),

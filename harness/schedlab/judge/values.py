@@ -5,6 +5,7 @@ Works on the API's JSON as it is.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -37,6 +38,7 @@ _QUANTITY = re.compile(
 )
 
 
+@functools.cache
 def quantity(text: str) -> Fraction:
     """The exact value of `100m`, `1.5Gi`, `1e3` or `1E`; raises ValueError for what is not a quantity."""
     match = _QUANTITY.fullmatch(text)

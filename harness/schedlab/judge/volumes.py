@@ -1,12 +1,12 @@
 """Hard legality of volumes: one function per rule, each true when the rule is met.
 
-Covers claims that are bound or never will be. Follows
-pkg/scheduler/framework/plugins/{volumebinding,volumezone, volumerestrictions,nodevolumelimits} (1.36).
+Follows pkg/scheduler/framework/plugins/{volumebinding,volumezone,volumerestrictions,nodevolumelimits} (1.36).
 """
 
 from __future__ import annotations
 
-from schedlab.judge.values import Object, term_matches
+from schedlab.judge.storage import can_be_served, reaches, waits
+from schedlab.judge.values import Object
 from schedlab.judge.world import World, labels, namespace
 
 _BOUND = "pv.kubernetes.io/bind-completed"
@@ -16,24 +16,34 @@ _PLACES = (
     "failure-domain.beta.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region",
 )
+#: What makes two disks one; readers may share it, except where the kind does not know reading.
+_SHARED_BY = {
+    "gcePersistentDisk": ("pdName",),
+    "awsElasticBlockStore": ("volumeID",),
+    "iscsi": ("iqn",),
+    "rbd": ("image", "pool"),
+}
 Volume = tuple[str, str]
 
 
-def claims_are_bound(pod: Object, _: Object, world: World) -> bool:
-    """Every claim of the pod exists and is bound to a volume that exists."""
-    return all(
-        claim is not None and _is_bound(claim) and claim["spec"]["volumeName"] in world.volumes
-        for claim in _claims(pod, world)
-    )
+def claims_are_served(pod: Object, node: Object, world: World) -> bool:
+    """Every claim exists, and is bound to a volume that exists, or waits for a choice that can be made."""
+    waiting: list[Object] = []
+    for claim in _claims(pod, world):
+        if claim is None or (claim.get("status") or {}).get("phase") == "Lost":
+            return False
+        if not _is_bound(claim):
+            if not waits(claim, world):
+                return False
+            waiting.append(claim)
+        elif claim["spec"]["volumeName"] not in world.volumes:
+            return False
+    return can_be_served(waiting, node, world)
 
 
 def volumes_are_reachable(pod: Object, node: Object, world: World) -> bool:
     """The node matches the node affinity of every volume."""
-    for volume in _volumes(pod, world):
-        required = (volume["spec"].get("nodeAffinity") or {}).get("required")
-        if required and not any(term_matches(term, node) for term in required["nodeSelectorTerms"]):
-            return False
-    return True
+    return all(reaches(node, volume) for volume in _volumes(pod, world))
 
 
 def volumes_are_in_the_zone(pod: Object, node: Object, world: World) -> bool:
@@ -57,6 +67,27 @@ def single_pod_claims_are_free(pod: Object, _: Object, world: World) -> bool:
     )
 
 
+def disks_can_be_shared(pod: Object, node: Object, world: World) -> bool:
+    """No pod on the node has a disk that its kind does not let two pods have."""
+    theirs = [disk for other in world.on(node["metadata"]["name"]) for disk in _disks(other)]
+    return not any(_clash(mine, disk) for mine in _disks(pod) for disk in theirs)
+
+
+def _disks(pod: Object) -> list[Object]:
+    return list(pod["spec"].get("volumes") or ())
+
+
+def _clash(mine: Object, theirs: Object) -> bool:
+    for kind in _SHARED_BY.keys() & mine.keys() & theirs.keys():
+        one, other = mine[kind], theirs[kind]
+        same = all(one[key] == other[key] for key in _SHARED_BY[kind])
+        if kind == "rbd":
+            same = same and bool(set(one["monitors"]) & set(other["monitors"]))
+        reading = kind != "awsElasticBlockStore" and one.get("readOnly") and other.get("readOnly")
+        return same and not reading
+    return False
+
+
 def attachments_suffice(pod: Object, node: Object, world: World) -> bool:
     """With the pod's volumes, no driver has more of them on the node than it can attach."""
     name = node["metadata"]["name"]
@@ -70,8 +101,14 @@ def attachments_suffice(pod: Object, node: Object, world: World) -> bool:
 
 
 def _names(pod: Object) -> list[str]:
-    volumes = pod["spec"].get("volumes") or ()
-    return [one["persistentVolumeClaim"]["claimName"] for one in volumes if one.get("persistentVolumeClaim")]
+    """The claims of a pod; one for a volume of its own is named after pod and volume."""
+    names: list[str] = []
+    for volume in pod["spec"].get("volumes") or ():
+        if volume.get("persistentVolumeClaim"):
+            names.append(volume["persistentVolumeClaim"]["claimName"])
+        elif volume.get("ephemeral"):
+            names.append(f"{pod['metadata']['name']}-{volume['name']}")
+    return names
 
 
 def _claims(pod: Object, world: World) -> list[Object | None]:
@@ -85,7 +122,17 @@ def _volumes(pod: Object, world: World) -> list[Object]:
 
 def _attached(pod: Object, world: World) -> list[Volume]:
     sources = [volume["spec"].get("csi") for volume in _volumes(pod, world)]
-    return [(source["driver"], source["volumeHandle"]) for source in sources if source]
+    found = [(source["driver"], source["volumeHandle"]) for source in sources if source]
+    return [*found, *(one for claim in _claims(pod, world) for one in _to_be_made(claim, world))]
+
+
+def _to_be_made(claim: Object | None, world: World) -> list[Volume]:
+    """What will be attached for a claim that has no volume yet: one of its class's driver."""
+    if claim is None or claim["spec"].get("volumeName") in world.volumes:
+        return []
+    storage_class = world.classes.get(claim["spec"].get("storageClassName") or "")
+    handle = f"{namespace(claim)}/{claim['metadata']['name']}"
+    return [(storage_class["provisioner"], handle)] if storage_class else []
 
 
 def _is_bound(claim: Object) -> bool:

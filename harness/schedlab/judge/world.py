@@ -14,9 +14,10 @@ _FINISHED = ("Succeeded", "Failed")
 
 @dataclass(slots=True)
 class World:
-    """Nodes by name, pods by their node's name, pods that a node has been promised to, claims, volumes.
+    """Nodes by name, pods by their node's name, pods that a node has been promised to, and storage.
 
-    Finished pods hold nothing and are left out, and so are pods on nodes that do not exist.
+    `drivers` has what each node can attach by driver, `tracked` the drivers that say in `rooms` what can be
+    made where. Finished pods hold nothing and are left out, and so are pods on nodes that do not exist.
     """
 
     nodes: dict[str, Object] = field(default_factory=dict)
@@ -26,6 +27,9 @@ class World:
     claims: dict[tuple[str, str], Object] = field(default_factory=dict)
     volumes: dict[str, Object] = field(default_factory=dict)
     drivers: dict[str, dict[str, int]] = field(default_factory=dict)
+    classes: dict[str, Object] = field(default_factory=dict)
+    tracked: set[str] = field(default_factory=set)
+    rooms: list[Object] = field(default_factory=list)
 
     @classmethod
     def of(cls, objects: Iterable[Object]) -> World:
@@ -37,15 +41,26 @@ class World:
                 world.nodes[name] = obj
             elif obj["kind"] == "Namespace":
                 world.namespaces[name] = obj["metadata"].get("labels") or {}
-            elif obj["kind"] == "PersistentVolumeClaim":
-                world.claims[namespace(obj), name] = obj
-            elif obj["kind"] == "PersistentVolume":
-                world.volumes[name] = obj
-            elif obj["kind"] == "CSINode":
-                world.drivers[name] = _limits(obj)
             elif obj["kind"] == "Pod" and (obj.get("status") or {}).get("phase") not in _FINISHED:
                 world._place(obj)
+            else:
+                world._store(obj)
         return world
+
+    def _store(self, obj: Object) -> None:
+        name = obj["metadata"]["name"]
+        if obj["kind"] == "PersistentVolumeClaim":
+            self.claims[namespace(obj), name] = obj
+        elif obj["kind"] == "PersistentVolume":
+            self.volumes[name] = obj
+        elif obj["kind"] == "CSINode":
+            self.drivers[name] = _limits(obj)
+        elif obj["kind"] == "StorageClass":
+            self.classes[name] = obj
+        elif obj["kind"] == "CSIDriver" and obj["spec"].get("storageCapacity"):
+            self.tracked.add(name)
+        elif obj["kind"] == "CSIStorageCapacity":
+            self.rooms.append(obj)
 
     def _place(self, pod: Object) -> None:
         status = pod.get("status") or {}

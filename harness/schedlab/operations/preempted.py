@@ -72,11 +72,12 @@ class Displaced:
 class Preempted(Assertion, kw_only=True):
     """A pod has preempted others, and everything that a scheduler has to say about that was said.
 
-    Victims are the pods with an Event `Preempted` whose note names the preemptor. Each must have been bound, must
-    have got the condition DisruptionTarget with reason PreemptionByScheduler before it went, and its Event
-    must read as kube-scheduler's: `Preempted by pod UID on node NODE`. A victim too many, one on another node
-    or a survivor that is going fails at once; a preemption that goes on in `holds` does, too. `count: 0` says
-    that the pod has displaced nobody.
+    Victims are the pods with an Event `Preempted` whose note names the preemptor. Each must have got the
+    condition DisruptionTarget with reason PreemptionByScheduler before it went, and its Event must read as
+    kube-scheduler's: `Preempted by pod UID on node NODE`. A victim too many, one on another node or a
+    survivor that is going fails at once; a preemption that goes on in `holds` does, too. `count: 0` says that
+    the pod has displaced nobody. As long as a pod has the condition and no Event says for whom, nothing is
+    met: after `scheduled` of the preemptor no victim is missed.
 
     ```yaml
     - preempted:
@@ -108,8 +109,8 @@ class Preempted(Assertion, kw_only=True):
     nominated: Annotated[
         bool | None,
         Meta(
-            description="true: the preemptor's status.nominatedNodeName named the victims' node at some time; false: "
-            "it has never named any node."
+            description="true: the preemptor's status.nominatedNodeName named the victims' node at some "
+            "time; false: it has never named any node."
         ),
     ] = None
 
@@ -126,7 +127,10 @@ class Preempted(Assertion, kw_only=True):
         if wrong:
             return Never(expected, wrong, objects=refs([victim.pod for victim in victims]))
         lacking = (
-            self._lacking(victims) or self._unmarked(history, victims) or self._uncounted(history, scope)
+            _unannounced(history)
+            or self._lacking(victims)
+            or self._unmarked(history, victims)
+            or self._uncounted(spared)
         )
         if lacking:
             return NotYet(expected, lacking, history.since(preemptor), refs([preemptor]))
@@ -218,15 +222,14 @@ class Preempted(Assertion, kw_only=True):
             if node_of(pod) and matches_labels(pod, self.survivors.selector)
         ]
 
-    def _uncounted(self, history: History, scope: Scope) -> str:
+    def _uncounted(self, spared: Sequence[tuple[str, Object | None]]) -> str:
         """Survivors that are missing, though none has gone."""
         if self.survivors is None:
             return ""
-        found = self._spared(history, scope)
-        absent = [name for name, pod in found if pod is None or not node_of(pod)]
+        absent = [name for name, pod in spared if pod is None or not node_of(pod)]
         if absent:
             return f"{', '.join(absent)} is not bound"
-        selected = len(found) - len(self.survivors.names)
+        selected = len(spared) - len(self.survivors.names)
         if self.survivors.count is not None and selected != self.survivors.count:
             return f"{selected} survivors are bound, not {self.survivors.count}"
         return ""
@@ -260,6 +263,17 @@ def _victims(history: History, preemptor: Object) -> Iterator[Displaced]:
         revisions = history.revisions((event.get("regarding") or {}).get("uid", ""))
         if revisions:
             yield Displaced(revisions[-1].object, event)
+
+
+def _unannounced(history: History) -> str:
+    """A pod that was told of a preemption, of which no Event says for whose sake it is."""
+    events = history.current.list("Event.events.k8s.io")
+    known = {(e.get("regarding") or {}).get("uid") for e in events if e.get("reason") == EVENT}
+    for revision in history:
+        mark = condition(revision.object, CONDITION["type"]) if revision.kind == "Pod" else None
+        if mark is not None and matches(CONDITION, mark) and revision.uid not in known:
+            return f"{revision.ref.name} has to go, and no event says for whom"
+    return ""
 
 
 def _ever(history: History, namespace: str) -> list[Object]:

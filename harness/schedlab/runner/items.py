@@ -48,29 +48,28 @@ class SuiteFile(pytest.File):
             specs = schedulers(self.config)
         except LoadError as error:
             raise self.CollectError(error.render()) from error
-        disabled = ""
-        if self.config.option.sensitivity:
-            disabled = sensitivity.subject(test)
-            if not disabled:
-                return
+        mutant = sensitivity.mutant(test) if self.config.option.sensitivity else None
+        if self.config.option.sensitivity and mutant is None:
+            return
         for spec in specs:
-            marker = f"{spec.name} without {disabled}" if disabled else spec.name
+            marker = f"{spec.name} {mutant.title}" if mutant else spec.name
             name = f"{test.id}[{marker}]"
             # Given as text, so that pytest sees the parameter in it as when it reads its cache (--lf).
             nodeid = f"{self.nodeid}::{name}"
-            yield SuiteItem.from_parent(
-                self, name=name, nodeid=nodeid, test=test, spec=spec, disabled=disabled
-            )
+            yield SuiteItem.from_parent(self, name=name, nodeid=nodeid, test=test, spec=spec, mutant=mutant)
 
 
 class SuiteItem(pytest.Item):
     """One test on one scheduler."""
 
-    def __init__(self, *, test: Test, spec: SchedulerSpec, disabled: str, **more: Json) -> None:
+    def __init__(
+        self, *, test: Test, spec: SchedulerSpec, mutant: sensitivity.Mutant | None, **more: Json
+    ) -> None:
         super().__init__(**more)
-        self.test = test
+        self.test = mutant.test if mutant else test
         self.spec = spec
-        self.disabled = (disabled,) if disabled else ()
+        self.mutation = mutant.title if mutant else ""
+        self.disabled = mutant.disabled if mutant else ()
         self.result: Result | None = None
         if test.spec.skip:
             self.add_marker(pytest.mark.skip(reason="the test says skip"))
@@ -87,13 +86,14 @@ class SuiteItem(pytest.Item):
                 self.test,
                 self.spec,
                 disabled=self.disabled,
-                pace=sensitivity.PACE if self.disabled else Pace(),
-                attempts=1 if self.disabled else self.config.option.flake_attempts,
+                mutation=self.mutation,
+                pace=sensitivity.PACE if self.mutation else Pace(),
+                attempts=1 if self.mutation else self.config.option.flake_attempts,
                 progress=worker.begin(self.name),
             )
         finally:
             worker.idle()
-        self.result = sensitivity.turned(result) if self.disabled else result
+        self.result = sensitivity.turned(result) if self.mutation else result
         if self.result.verdict not in ("pass", "flaky"):
             raise Unsuccessful(self.result)
 
@@ -137,7 +137,7 @@ def _rank(item: pytest.Item, order: dict[str, int]) -> tuple[int, str, str]:
     if not isinstance(item, SuiteItem):
         return (-1, "", "")
     needs = item.test.spec.scheduler
-    setup = repr((item.disabled, needs.config, needs.flags))
+    setup = repr((item.disabled, needs.config, needs.flags, needs.extenders))
     return (order[item.spec.name], setup, item.test.id)
 
 

@@ -6,6 +6,7 @@ Tests come sorted by scheduler, so each scheduler's control plane is booted once
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,7 @@ class Lab:
         scheduler: SchedulerSpec,
         *,
         disabled: tuple[str, ...] = (),
+        mutation: str = "",
         pace: Pace = UNHURRIED,
         attempts: int = 1,
         progress: Callable[[str], None] = lambda _text: None,
@@ -46,8 +48,14 @@ class Lab:
         """The result of a test; one that fails is run up to `attempts` times, and flaky if it then passes."""
 
         def once(attempt: int) -> Result:
-            place = self._place(test, scheduler, disabled, attempt)
-            order = Order(test=test, directory=place, disabled=disabled, pace=pace, progress=progress)
+            order = Order(
+                test=test,
+                directory=self._place(test, scheduler, mutation, attempt),
+                disabled=disabled,
+                mutation=mutation,
+                pace=pace,
+                progress=progress,
+            )
             return self._once(order, scheduler)
 
         result = once(1)
@@ -71,12 +79,12 @@ class Lab:
                 scheduler=scheduler.name,
                 verdict="inconclusive",
                 reason=error.render(),
-                plugin=",".join(order.disabled),
+                mutation=order.mutation,
                 environment=scheduler.name in self._broken,
             )
 
-    def _place(self, test: Test, scheduler: SchedulerSpec, disabled: tuple[str, ...], attempt: int) -> Path:
-        suffix = "".join(f"-without-{plugin}" for plugin in disabled)
+    def _place(self, test: Test, scheduler: SchedulerSpec, mutation: str, attempt: int) -> Path:
+        suffix = re.sub(r"[^A-Za-z0-9.]+", "-", f" {mutation}") if mutation else ""
         suffix += f"-attempt-{attempt}" if attempt > 1 else ""
         return self._directory / scheduler.name / test.area / f"{test.name}{suffix}"
 

@@ -52,12 +52,12 @@ class Result(msgspec.Struct, frozen=True, rename="camel"):
     leftovers: tuple[str, ...] = ()
     artifacts: str = ""
     attempts: int = 1
-    plugin: str = ""
+    mutation: str = ""
+    """How the run was made to fail, as it goes on after the test's name; empty for an ordinary run."""
     environment: bool = False
     """Nothing could be said because there was nothing to run on."""
 
     @property
     def title(self) -> str:
         """How the run is called in reports."""
-        without = f" without {self.plugin}" if self.plugin else ""
-        return f"{self.test}[{self.scheduler}{without}]"
+        return f"{self.test}[{' '.join(filter(None, (self.scheduler, self.mutation)))}]"

@@ -10,9 +10,11 @@ import msgspec
 
 from schedlab import timing
 from schedlab.api.errors import ApiError
+from schedlab.cluster.layout import SCHEDULER
 from schedlab.history.audit import AuditLog
 from schedlab.history.directory import RunDirectory
 from schedlab.history.history import History
+from schedlab.history.refusals import refusals
 from schedlab.runner.environment import Environment
 from schedlab.runner.execution import DEFAULTS, UNHURRIED, Execution, Pace, SchedulerGone, of_kind
 from schedlab.runner.replicas import Replicas
@@ -89,9 +91,21 @@ async def run_test(station: Station, order: Order) -> Result:
             directory.keep_log(log.stem, log, 0)
         directory.keep_audit(audit)
         directory.close()
+    result = _within_its_rights(station, result)
     result = msgspec.structs.replace(result, seconds=round(timing.monotonic() - started, 3))
     (order.directory / "result.json").write_bytes(msgspec.json.format(msgspec.json.encode(result)))
     return result
+
+
+def _within_its_rights(station: Station, result: Result) -> Result:
+    """A test does not pass if the scheduler asked for something that its role forbids, starting included."""
+    log, start = station.control_plane.audit_log, station.audited
+    station.audited = log.stat().st_size if log.exists() else 0
+    found = refusals(log, start, SCHEDULER)
+    if not found or result.verdict != "pass":
+        return result
+    reason = f"the scheduler was forbidden what it asked for: {', '.join(found)}"
+    return msgspec.structs.replace(result, verdict="fail", reason=reason)
 
 
 async def _judged(station: Station, order: Order, replicas: Replicas, history: History) -> Result:

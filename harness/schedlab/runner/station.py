@@ -42,6 +42,8 @@ class Station:
         self.extenders = Extenders(client, lambda: self.recorder.history.current)
         self.scheduler: RunningScheduler | None = None
         self.tests = 0
+        self.audited = 0
+        """How far the audit log was searched for what was forbidden."""
         self.spoilt = ""
         """Why no further test may run here, if so."""
         self.front: Front | None = None

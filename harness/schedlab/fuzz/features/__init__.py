@@ -7,6 +7,7 @@ from typing import Final
 from schedlab.errors import UsageError
 from schedlab.fuzz.features.affinity import PodAffinity
 from schedlab.fuzz.features.contract import Feature
+from schedlab.fuzz.features.crowds import Crowds
 from schedlab.fuzz.features.gates import Gates
 from schedlab.fuzz.features.images import Images
 from schedlab.fuzz.features.lifecycle import Lifecycle
@@ -25,6 +26,7 @@ from schedlab.fuzz.features.workloads import Workloads
 FEATURES: Final[dict[str, Feature]] = {
     feature.name: feature
     for feature in (
+        Crowds(),
         Namespaces(),
         Resources(),
         NodeAffinity(),
@@ -43,26 +45,32 @@ FEATURES: Final[dict[str, Feature]] = {
         Volumes(),
     )
 }
-#: Drawn only when named: kubesched does not have the plugins for these yet.
-AHEAD: Final = frozenset({"volumes"})
+
+#: Lists that can be asked for by one name; a plus sign puts a feature into every case.
+MIXES: Final = {
+    "preemption": "+crowds,+priorities,+budgets,namespaces,names,taints,spread,podaffinity,ports,lifecycle",
+}
 
 
 def chosen(names: str) -> tuple[str, ...]:
-    """The features of a comma-separated list, in drawing order; `all` is all but `AHEAD`, `-x` takes one out.
+    """The features of a comma-separated list, in drawing order, with a plus sign if every case has them.
+
+    `all` is all of them, `-x` takes one out, `+x` puts one into every case, a mix stands for its list.
 
     Raises:
         UsageError: a name that is not a feature.
     """
-    wanted: set[str] = set()
-    for name in (part.strip() for part in names.split(",")):
-        bare = name.removeprefix("-")
+    wanted: dict[str, str] = {}
+    for part in ",".join(MIXES.get(name.strip(), name) for name in names.split(",")).split(","):
+        bare = part.strip().lstrip("+-")
         if bare != "all" and bare not in FEATURES:
             raise UsageError(
                 f"unknown feature {bare!r}",
-                hint=f"choose among: all, {', '.join(FEATURES)}; -NAME takes one out",
+                hint=f"choose among: all, {', '.join((*MIXES, *FEATURES))}; -NAME takes one out",
             )
-        if name.startswith("-"):
-            wanted.discard(bare)
-        else:
-            wanted.update(FEATURES.keys() - AHEAD if bare == "all" else (bare,))
-    return tuple(name for name in FEATURES if name in wanted)
+        for name in FEATURES if bare == "all" else (bare,):
+            if part.strip().startswith("-"):
+                wanted.pop(name, None)
+            else:
+                wanted[name] = f"+{name}" if part.strip().startswith("+") else name
+    return tuple(wanted[name] for name in FEATURES if name in wanted)

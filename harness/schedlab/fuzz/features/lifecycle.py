@@ -19,9 +19,9 @@ class Lifecycle:
         """Let some existing pods terminate and others be finished."""
         draw = plan.draw.fork(self.name)
         for pod in plan.pods:
-            if draw.chance(0.15):
+            if draw.chance(0.25):
                 pod["metadata"]["deletionTimestamp"] = _LEAVING  # the API server puts the real time
-            elif draw.chance(0.08):
+            elif not plan.collides and draw.chance(0.2):
                 pod.setdefault("status", {})["phase"] = draw.pick(("Succeeded", "Failed"))
 
     def strip(self, objects: Sequence[Object], pod: Object) -> None:

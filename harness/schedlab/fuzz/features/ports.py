@@ -20,17 +20,19 @@ class Ports:
     def draw(self, plan: Blueprint) -> None:
         """Let a third of the pods want host ports.
 
-        Pods that already run do not collide: a kubelet would have refused the second one, and the reference,
-        which keeps ports as a set, forgets a port as soon as one of its holders goes.
+        Now and then two pods that already run collide. The reference keeps a node's ports as a set and
+        forgets a port as soon as one of its holders goes, so no pod may go in such a case: what follows would
+        depend on what no state shows.
         """
         draw = plan.draw.fork(self.name)
+        plan.collides = draw.chance(0.2)
         taken: dict[str, list[Object]] = {}
         for pod in (*plan.pods, *plan.arrivals):
             if not draw.chance(0.35):
                 continue
             wanted = _ports(draw)
             held = taken.setdefault(pod["spec"].get("nodeName", ""), [])
-            if "nodeName" in pod["spec"]:
+            if "nodeName" in pod["spec"] and not plan.collides:
                 numbers = {port["hostPort"] for port in held}
                 wanted = [port for port in wanted if port["hostPort"] not in numbers]
                 held.extend(wanted)

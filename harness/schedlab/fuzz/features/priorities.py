@@ -18,20 +18,19 @@ class Priorities:
     name = "priorities"
 
     def draw(self, plan: Blueprint) -> None:
-        """Give every pod a priority, every existing pod a start time of its own, and fill nodes up."""
+        """Give every pod a priority, every existing pod a start time of its own."""
         draw = plan.draw.fork(self.name)
-        if draw.chance(0.7):
-            _crowd(draw, plan)
+        levels = draw.pick((_PRIORITIES, (0, 5), (0, 1, 100)))
         plan.timed = True
         starts = draw.shuffled(range(len(plan.pods)))
         for pod, start in zip(plan.pods, starts, strict=True):
-            pod["spec"]["priority"] = draw.pick(_PRIORITIES)
+            pod["spec"]["priority"] = draw.pick(levels)
             minute, second = divmod(start, 60)
             pod.setdefault("status", {})["startTime"] = f"2024-06-01T00:{minute:02d}:{second:02d}Z"
             if draw.chance(0.5):
                 pod["spec"]["terminationGracePeriodSeconds"] = 0
         for pod in plan.arrivals:
-            pod["spec"]["priority"] = draw.pick((*_PRIORITIES, 1000, 1000))
+            pod["spec"].setdefault("priority", draw.pick((*_PRIORITIES, 1000, 1000)))
             if draw.chance(0.1):
                 pod["spec"]["preemptionPolicy"] = "Never"
 
@@ -39,34 +38,6 @@ class Priorities:
         """All pods are of equal priority."""
         for one in (*pods_in(objects), pod):
             one["spec"].pop("priority", None)
-
-
-def _crowd(draw: Draw, plan: Blueprint) -> None:
-    """Leave nodes room for nobody, by number of pods or by cpu; who then comes must preempt or wait."""
-    for node in plan.nodes:
-        name, allocatable = node["metadata"]["name"], node["status"]["allocatable"]
-        here = [pod for pod in plan.pods if pod["spec"]["nodeName"] == name]
-        if draw.chance(0.05):
-            continue
-        if not here:
-            allocatable["cpu"] = "100m"
-            continue
-        if draw.chance(0.4):
-            allocatable["pods"] = str(len(here))
-            continue
-        allocatable["cpu"] = "4"
-        for pod, share in zip(here, _shares(draw, len(here)), strict=True):
-            pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{share}m"}}
-    for pod in plan.arrivals:
-        if draw.chance(0.7):
-            cpu = draw.pick(("500m", "1", "2", "3"))
-            pod["spec"]["containers"][0].setdefault("resources", {}).setdefault("requests", {})["cpu"] = cpu
-
-
-def _shares(draw: Draw, count: int) -> list[int]:
-    """Requests of `count` pods that together nearly fill 4000 thousandths of a cpu."""
-    weights = [draw.between(1, 5) for _ in range(count)]
-    return [max(3900 * weight // sum(weights), 1) for weight in weights]
 
 
 class Budgets:
@@ -77,7 +48,7 @@ class Budgets:
     def draw(self, plan: Blueprint) -> None:
         """Add budgets whose controller allowed between none and three disruptions."""
         draw = plan.draw.fork(self.name)
-        for index in range(draw.between(2, 6)):
+        for index in range(draw.between(3, 8)):
             plan.others.append(_budget(draw, f"budget-{index}", draw.pick(plan.namespaces)))
 
     def strip(self, objects: Sequence[Object], pod: Object) -> None:
@@ -102,7 +73,7 @@ def _budget(draw: Draw, name: str, namespace: str) -> Object:
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"minAvailable": 1, "selector": _covered(draw)},
         "status": {
-            "disruptionsAllowed": draw.weighted({0: 4, 1: 3, 2: 1, 3: 1}),
+            "disruptionsAllowed": draw.weighted({0: 5, 1: 3, 2: 1}),
             "currentHealthy": 3,
             "desiredHealthy": 1,
             "expectedPods": 3,

@@ -1,39 +1,31 @@
-"""Claims: bound to volumes that some nodes can reach, can attach so many of, or that serve one pod only.
-
-Every claim is bound already, or never will be: without a volume controller nothing would finish a binding
-that the scheduler begins.
-"""
+"""Pods that use claims, disks of their own, or claims that have yet to be made for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedlab.fuzz.blueprint import HOSTNAME, ZONE, Blueprint
+from schedlab.fuzz.blueprint import Blueprint
 from schedlab.fuzz.draw import Draw
 from schedlab.fuzz.features.contract import Object, pods_in
-
-_DRIVER = "disk.example.com"
-_CLASS = "standard"
-_SIZE = {"storage": "1Gi"}
+from schedlab.fuzz.features.storage import draw_claim, draw_cluster
 
 
 class Volumes:
-    """Volumes with node affinity, zone labels and single-pod access; limits per node; missing claims."""
+    """Volumes with node affinity, zone labels and single-pod access; limits per node; room for new ones."""
 
     name = "volumes"
 
     def draw(self, plan: Blueprint) -> None:
-        """Make claims in every namespace and let pods use them."""
+        """Make claims in the namespaces and let pods use them."""
         draw = plan.draw.fork(self.name)
-        plan.others.append(_storage_class())
+        if not plan.nodes:
+            return
+        draw_cluster(draw, plan)
         claims: dict[str, list[str]] = {}
-        for index in range(draw.between(3, 10)):
-            namespace = draw.pick(plan.namespaces)
+        for index in range(draw.between(4, 10)):
+            namespace = draw.pick(plan.namespaces[:2])
             claims.setdefault(namespace, []).append(f"claim-{index}")
-            plan.others += _claim(draw, plan, index, namespace)
-        for node in plan.nodes:
-            if draw.chance(0.7):
-                plan.others.append(_limits(node["metadata"]["name"], draw.pick((1, 2, 3))))
+            plan.others += draw_claim(draw, plan, index, namespace)
         for pod in plan.pods:
             if draw.chance(0.4):
                 _use(draw, pod, claims.get(pod["metadata"]["namespace"], []))
@@ -43,81 +35,42 @@ class Volumes:
                 _use(draw, pod, [*own, "missing"] if draw.chance(0.1) else own)
 
     def strip(self, objects: Sequence[Object], pod: Object) -> None:
-        """No pod uses a claim."""
+        """No pod uses a volume."""
         for one in (*pods_in(objects), pod):
             one["spec"].pop("volumes", None)
 
 
 def _use(draw: Draw, pod: Object, claims: Sequence[str]) -> None:
-    if claims:
-        pod["spec"]["volumes"] = [
+    volumes: list[Object] = []
+    if claims and draw.chance(0.85):
+        volumes += [
             {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
             for claim in draw.some(claims, 1, draw.pick((1, 1, 2)))
         ]
+    if draw.chance(0.15):
+        volumes.append({"name": "disk", **_disk(draw)})
+    if draw.chance(0.02):
+        template = {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+        volumes.append({"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}})
+    if volumes:
+        pod["spec"]["volumes"] = volumes
 
 
-def _claim(draw: Draw, plan: Blueprint, index: int, namespace: str) -> list[Object]:
-    """A claim and the volume it is bound to; now and then a claim that is still waiting for one."""
-    mode = draw.weighted({"ReadWriteOnce": 5, "ReadWriteMany": 2, "ReadWriteOncePod": 3})
-    claim: Object = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": f"claim-{index}", "namespace": namespace},
-        "spec": {"accessModes": [mode], "storageClassName": _CLASS, "resources": {"requests": _SIZE}},
-    }
-    if draw.chance(0.08):
-        return [claim]
-    claim["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
-    claim["spec"]["volumeName"] = f"volume-{index}"
-    claim["status"] = {"phase": "Bound", "accessModes": [mode], "capacity": _SIZE}
-    return [claim, _volume(draw, plan, index, claim, mode)]
-
-
-def _volume(draw: Draw, plan: Blueprint, index: int, claim: Object, mode: str) -> Object:
-    labels = {ZONE: draw.pick(("z1", "z2", "z1__z2"))} if draw.chance(0.3) else {}
-    volume: Object = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": f"volume-{index}", "labels": labels},
-        "spec": {
-            "capacity": _SIZE,
-            "accessModes": [mode],
-            "storageClassName": _CLASS,
-            "csi": {"driver": _DRIVER, "volumeHandle": f"handle-{index}"},
-            "claimRef": {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "namespace": claim["metadata"]["namespace"],
-                "name": claim["metadata"]["name"],
+def _disk(draw: Draw) -> Object:
+    """Disks that two pods on one node may only share by the rules of their kind."""
+    name, reading = draw.pick(("one", "two")), draw.chance(0.4)
+    return draw.pick(
+        (
+            {"gcePersistentDisk": {"pdName": name, "readOnly": reading}},
+            {"awsElasticBlockStore": {"volumeID": name}},
+            {
+                "iscsi": {
+                    "targetPortal": "10.0.0.1",
+                    "iqn": f"iqn.2001-04.com.example:{name}",
+                    "lun": 0,
+                    "readOnly": reading,
+                }
             },
-        },
-        "status": {"phase": "Bound"},
-    }
-    if draw.chance(0.5):
-        if draw.chance(0.6):
-            wanted = {"key": ZONE, "operator": "In", "values": draw.some(("z1", "z2", "z3"), 1, 2)}
-        else:
-            wanted = {"key": HOSTNAME, "operator": "In", "values": draw.some(plan.node_names, 1, 2)}
-        terms = [{"matchExpressions": [wanted]}]
-        volume["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
-    return volume
-
-
-def _limits(node: str, count: int) -> Object:
-    driver = {"name": _DRIVER, "nodeID": node, "allocatable": {"count": count}}
-    return {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "CSINode",
-        "metadata": {"name": node},
-        "spec": {"drivers": [driver]},
-    }
-
-
-def _storage_class() -> Object:
-    return {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": _CLASS},
-        "provisioner": _DRIVER,
-        "volumeBindingMode": "Immediate",
-    }
+            {"rbd": {"monitors": ["a", draw.pick("bc")], "image": name, "pool": "p", "readOnly": reading}},
+        )
+    )

@@ -52,6 +52,12 @@ def test_etcd_listens_on_no_port():
     assert given["unsafe-no-fsync"] == "true"
 
 
+def test_claims_do_not_wait_long_for_their_volume():
+    """The controller looks at unbound claims every second, where the default would cost a test 15."""
+    given = flags(components.kube_controller_manager(Path("/b"), LAYOUT, 1, Path("/k"), {}))
+    assert given["pvclaimbinder-sync-period"] == "1s"
+
+
 def test_controllers_that_suites_need_run():
     """All but those which only kubelets, clouds or certificate requests give work to."""
     off = flags(components.kube_controller_manager(Path("/b"), LAYOUT, 1, Path("/k"), {}))["controllers"]

@@ -33,9 +33,29 @@ def test_a_wrong_group_is_refused(text, complaint):
     assert caught.value.hint
 
 
-def test_the_three_profiles_are_there():
-    """Eight H100, A100 cut by MIG, and no GPU at all."""
-    assert nodes.profiles() == ["a100-mig", "cpu-32", "h100x8"]
+WHOLE_GPUS = ["gb200-nvl72", "h100x8", "h200x8", "l40sx4", "l4x1", "t4x1"]
+
+
+def test_the_profiles_are_there():
+    """Machines with whole GPUs from the T4 to the GB200 tray, A100 cut by MIG, and no GPU at all."""
+    assert nodes.profiles() == sorted([*WHOLE_GPUS, "a100-mig", "cpu-32"])
+
+
+@pytest.mark.parametrize("name", WHOLE_GPUS)
+def test_discovery_labels_agree_with_the_gpus_of_the_machine(name):
+    """As many GPUs as the label says, and the labels that jobs select by."""
+    node = nodes.render(name, "gpu-0")
+    labels = node["metadata"]["labels"]
+    assert labels["nvidia.com/gpu.count"] == node["status"]["allocatable"]["nvidia.com/gpu"]
+    assert labels["nvidia.com/gpu.present"] == "true"
+    assert {"nvidia.com/gpu.product", "nvidia.com/gpu.memory", "nvidia.com/gpu.family"} <= labels.keys()
+    rdma = labels.get("feature.node.kubernetes.io/rdma.available") == "true"
+    assert rdma or "rdma/rdma_shared_device_a" not in node["status"]["capacity"]
+
+
+def test_a_grace_machine_is_an_arm_machine():
+    """A profile's labels win over those that every machine gets."""
+    assert nodes.render("gb200-nvl72", "tray-0")["metadata"]["labels"]["kubernetes.io/arch"] == "arm64"
 
 
 @pytest.mark.parametrize("name", nodes.profiles())

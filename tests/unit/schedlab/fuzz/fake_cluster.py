@@ -13,7 +13,8 @@ from schedlab.decisions.tap import Tapped, TappedCandidate
 class FakeCluster:
     """Stands in for `World`; `decide` maps a pod's name to what the scheduler does with it.
 
-    A decision is ("bind", node), ("refuse", message), ("preempt", node, victims), or None for none at all.
+    A decision is ("bind", node), ("refuse", message), ("preempt", node, victims), ("fail", error), or None
+    for none at all.
     """
 
     def __init__(self, log: TextIO, tap, decide):
@@ -123,6 +124,11 @@ class FakeCluster:
             pod["spec"]["nodeName"] = decision[1]
             self.notes[uid] = f"Successfully assigned {key} to {decision[1]}"
             self._set("MODIFIED", pod)
+            return
+        if decision[0] == "fail":
+            escaped = decision[1].replace('"', '\\"')
+            self.say(f'"Error scheduling pod; retrying" pod="{key}" err="{escaped}"')
+            self._condition(pod, decision[1])
             return
         if decision[0] == "preempt":
             self._preempt(pod, key, *decision[1:])

@@ -10,9 +10,9 @@ from schedlab.errors import UsageError
 from schedlab.fuzz import generate
 from schedlab.fuzz.blueprint import Blueprint, node, pod
 from schedlab.fuzz.draw import Draw
-from schedlab.fuzz.features import AHEAD, FEATURES, chosen
+from schedlab.fuzz.features import FEATURES, chosen
 
-ALL = tuple(name for name in FEATURES if name not in AHEAD)
+ALL = tuple(FEATURES)
 #: What must be nowhere in a state once the feature has been taken out.
 TRACES = {
     "resources": ("overhead", "requests", "limits"),
@@ -29,6 +29,7 @@ TRACES = {
     "gates": ("schedulingGates",),
     "volumes": ("claimName",),
     "priorities": ("priority'",),
+    "crowds": ("'cpu': '64'", "'pods': '2'"),
 }
 
 
@@ -116,8 +117,47 @@ def test_every_feature_draws_something_and_takes_an_empty_case(name):
 def test_features_are_chosen_by_name_in_drawing_order():
     assert chosen("all") == ALL
     assert chosen("taints, names") == ("names", "taints")
-    assert chosen("all,volumes") == tuple(FEATURES)
     assert chosen("all,-priorities,-budgets") == tuple(n for n in ALL if n not in ("priorities", "budgets"))
+
+
+def test_a_mix_stands_for_its_list_and_a_plus_sign_puts_a_feature_into_every_case():
+    wanted = chosen("preemption,-ports")
+    assert {"+crowds", "+priorities", "+budgets"} < set(wanted)
+    assert not {"ports", "+ports", "images"} & set(wanted)
+    for seed in range(20):
+        assert {"crowds", "priorities", "budgets"} <= set(generate.plan(seed, wanted, arrivals=1).features)
+
+
+def test_a_crowd_leaves_no_room_and_those_who_come_matter_more():
+    """Every node of a crowded case has as much cpu, or takes as many pods, as its pods need."""
+    made = drawn("crowds")
+    for one in made.nodes:
+        here = [old for old in made.pods if old["spec"]["nodeName"] == one["metadata"]["name"]]
+        allocatable = one["status"]["allocatable"]
+        assert str(len(here)) in (allocatable["cpu"], allocatable["pods"])
+    assert sum(one["spec"]["priority"] >= 1000 for one in made.arrivals) > 20
+
+
+def test_large_clusters_have_more_nodes_than_are_looked_at():
+    made = generate.plan(1, ("taints",), arrivals=1, many=True)
+    assert sum(obj["kind"] == "Node" for obj in made.objects) > 100
+
+
+def test_where_ports_collide_nobody_may_go():
+    """The reference forgets a port with the first of its holders, which no state shows."""
+    ends = {generate.plan(seed, ("+ports", "+lifecycle"), arrivals=1).until_eviction for seed in range(20)}
+    assert ends == {True, False}
+
+
+def test_claims_are_drawn_in_every_state_they_can_be_in():
+    claims, kinds = [], set()
+    for seed in range(12):
+        for obj in generate.plan(seed, ("+volumes",), arrivals=1).objects:
+            kinds.add(obj["kind"])
+            claims += [obj["spec"]] if obj["kind"] == "PersistentVolumeClaim" else []
+    assert {"StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "PersistentVolume"} <= kinds
+    assert {one["storageClassName"] for one in claims} >= {"standard", "local", "dynamic", "", "lost"}
+    assert {"volumeName" in one for one in claims} == {True, False}
 
 
 def test_an_unknown_feature_is_an_error_that_lists_the_known_ones():

@@ -58,13 +58,34 @@ async def test_each_decision_is_recorded_with_the_state_it_was_made_in(cluster):
     assert first.decision.event == "Successfully assigned default/a to n1"
 
 
-async def test_pods_that_do_not_fit_are_gone_before_the_next_one_comes(cluster):
+async def test_pods_that_do_not_fit_go_while_the_next_one_comes(cluster):
     world, recorder = cluster({"a": ("refuse", "no fit"), "b": ("bind", "n2")}.get)
     case = await recorder.play(plan(pod("a", "default", {}), pod("b", "default", {})))
     first, second = corpus.unroll(case)
     assert (first.decision.result, first.decision.message) == ("Unschedulable", "no fit")
-    assert [one["metadata"]["name"] for one in second.objects] == ["n1", "n2", "old"]
-    assert world.writes.index(("delete", "a")) < world.writes.index(("create", "b"))
+    assert [one["metadata"]["name"] for one in second.objects if one["spec"].get("nodeName")] == ["old"]
+    assert sorted(world.writes[-2:]) == [("create", "b"), ("delete", "a")]
+
+
+async def test_a_pod_whose_volumes_are_held_was_decided_and_nobody_saw_for_which_node(cluster):
+    held = (
+        "fail",
+        """running PreBind plugin "VolumeBinding": binding volumes: x is forbidden: User "u" cannot""",
+    )
+    world, recorder = cluster({"a": held, "b": ("fail", "the disk is on fire")}.get)
+    case = await recorder.play(plan(pod("a", "default", {}), pod("b", "default", {})))
+    first, second = (step.decision for step in case.steps)
+    assert (first.result, first.node, first.message) == ("Scheduled", UNOBSERVED, None)
+    assert second.result == "Error"
+    assert ("delete", "a") in world.writes
+
+
+@pytest.mark.parametrize(("until_eviction", "decisions"), [(True, 1), (False, 2)])
+async def test_a_case_whose_ports_collide_ends_with_the_first_preemption(cluster, until_eviction, decisions):
+    _, recorder = cluster({"a": ("preempt", "n1", ["old"]), "b": ("bind", "n2")}.get)
+    arrivals = (pod("a", "default", {}), pod("b", "default", {}))
+    case = await recorder.play(plan(*arrivals, until_eviction=until_eviction))
+    assert len(case.steps) == decisions
 
 
 async def test_an_event_that_does_not_come_is_unobserved(cluster, monkeypatch):

@@ -89,6 +89,32 @@ async def test_sides_that_agree_leave_no_finding_and_features_are_seen_to_matter
     assert 0 < tally.exercised["taints"] <= tally.tried["taints"]
 
 
+async def test_a_feature_that_has_mattered_often_enough_is_not_tried_any_more(tmp_path):
+    async with child() as explain:
+        tally = await Run(settings(tmp_path, enough=2), Reference(), explain).run()
+    assert tally.exercised["taints"] == 2
+    assert tally.tried["taints"] < tally.decisions
+
+
+async def test_decisions_that_the_default_configuration_makes_otherwise_are_counted(tmp_path):
+    async with child() as explain, child("ignores taints") as plain, child() as same:
+        other = await Run(settings(tmp_path), Reference(), explain, plain=plain).run()
+        equal = await Run(settings(tmp_path), Reference(), explain, plain=same).run()
+    assert 0 < other.switched < other.decisions
+    assert equal.switched == 0
+
+
+async def test_a_plan_is_dressed_before_it_is_played(tmp_path):
+    dressed = []
+
+    def dress(plan):
+        dressed.append(plan)
+        return plan
+
+    await Run(settings(tmp_path, dress=dress), Reference(), None).run()
+    assert len(dressed) == 2
+
+
 async def test_a_difference_is_shrunk_and_written_and_its_like_only_counted(tmp_path):
     async with child("ignores taints") as explain:
         tally = await Run(settings(tmp_path, shrink_attempts=200), Reference(), explain).run()
@@ -144,8 +170,8 @@ async def test_cases_that_cannot_be_played_are_counted_with_the_reason(tmp_path)
     tally = await Run(settings(tmp_path), Sometimes(), None).run()
     assert tally.decisions == 60
     assert tally.discarded == {
-        "the API refused the case: Invalid spec.x: bad": 20,
-        "not decided in time: no decision": 20,
+        "the API refused the case: Invalid spec.x: bad": 30,
+        "not decided in time: no decision": 30,
     }
 
 
@@ -189,6 +215,7 @@ def test_agreement_makes_it_succeed(monkeypatch, tmp_path):
     [
         (["--features", "tains"], "unknown feature 'tains'"),
         (["--scheduler", "volcano"], "volcano has no explain command"),
+        (["--sampled", "--live"], "with --sampled there is nothing to follow"),
     ],
 )
 def test_wrong_arguments_are_usage_errors(arguments, complaint):

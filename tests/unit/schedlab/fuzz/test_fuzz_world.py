@@ -74,7 +74,8 @@ PODS = "/api/v1/namespaces/ns/pods"
 async def test_a_status_is_written_apart_and_a_deletion_afterwards(client, world):
     client.answers["POST", PODS] = pod()
     client.answers["PATCH", f"{PODS}/p/status"] = pod()
-    await world.create({**pod(deletionTimestamp="soon"), "status": {"phase": "Running"}})
+    status = {"phase": "Running", "startTime": "then"}
+    await world.create({**pod(deletionTimestamp="soon"), "status": status})
     assert [(method, path) for method, path, _ in client.requests] == [
         ("POST", PODS),
         ("PATCH", f"{PODS}/p/status"),
@@ -82,8 +83,15 @@ async def test_a_status_is_written_apart_and_a_deletion_afterwards(client, world
     ]
     created, patched, deleted = (body for _, _, body in client.requests)
     assert "deletionTimestamp" not in created["metadata"]
-    assert patched == {"status": {"phase": "Running"}}
+    assert patched == {"status": {"startTime": "then"}}
     assert deleted["gracePeriodSeconds"] == 30
+
+
+@pytest.mark.parametrize(("phase", "writes"), [("Running", 1), ("Pending", 1), ("Succeeded", 2)])
+async def test_only_the_phase_of_a_finished_pod_is_worth_a_write(client, world, phase, writes):
+    client.answers["POST", PODS] = client.answers["PATCH", f"{PODS}/p/status"] = pod()
+    await world.create({**pod(), "status": {"phase": phase}})
+    assert len(client.requests) == writes
 
 
 async def test_a_node_keeps_the_status_it_is_created_with(client, world):
@@ -107,9 +115,15 @@ async def test_a_namespace_that_is_there_gets_exactly_these_labels(client, world
         "tier": "y",
         "kubernetes.io/metadata.name": "blue",
     }
-    before = len(client.requests)
-    await world.create({**blue, "metadata": {"name": "blue", "labels": {"team": "x"}}})
-    assert [method for method, *_ in client.requests[before:]] == ["GET"]
+
+
+async def test_a_namespace_that_has_these_labels_is_left_alone_and_then_known(client, world):
+    labels = {"team": "x", "kubernetes.io/metadata.name": "blue"}
+    client.answers["GET", "/api/v1/namespaces/blue"] = {"metadata": {"name": "blue", "labels": labels}}
+    blue = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "blue", "labels": {"team": "x"}}}
+    for _ in range(2):
+        await world.create(blue)
+    assert [method for method, *_ in client.requests] == ["GET"]
 
 
 async def test_a_refusal_is_told_only_once_all_requests_have_ended(client, world):
@@ -130,7 +144,7 @@ async def test_objects_come_back_in_the_order_of_their_writes(client, world):
     assert [one["metadata"]["name"] for one in made] == ["quick", "slow"]
 
 
-async def test_clearing_deletes_what_was_used_pods_before_nodes(client, world):
+async def test_clearing_deletes_what_was_used_and_nodes_last(client, world):
     await world.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})
     await world.create(pod())
     client.requests.clear()

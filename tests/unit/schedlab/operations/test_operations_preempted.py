@@ -174,6 +174,17 @@ def test_a_victim_must_have_been_told_why(world: World) -> None:
     assert "a has had the condition None" in outcome.seen
 
 
+def test_nothing_is_met_while_a_victim_is_not_announced(world: World) -> None:
+    """It may be one too many: Events come later than the conditions."""
+    preempt(world, "a")
+    mark(world, "c", "n2")
+    outcome = check(world, victims={"names": ["a"]})
+    assert isinstance(outcome, NotYet)
+    assert outcome.seen == "c has to go, and no event says for whom"
+    announce(world, "c", "n2")
+    assert isinstance(check(world, victims={"names": ["a"]}), Never)
+
+
 def test_the_reason_of_the_condition_counts(world: World) -> None:
     """The eviction API sets the same condition for another reason."""
     mark(world, "a", reason="EvictionByEvictionAPI")
@@ -198,6 +209,7 @@ def test_a_survivor_that_is_going_is_none(world: World, way: str) -> None:
         world.pod("s", "n1", labels={"tier": "serving"}, terminating=True)
     else:
         mark(world, "s")
+        announce(world, "s", by="uid-Pod-ns-other")
     outcome = check(world, survivors={"names": ["s"]})
     assert isinstance(outcome, Never)
     assert outcome.seen == "s is going"

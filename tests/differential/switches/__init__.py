@@ -1,0 +1,1 @@
+"""Every switch of KubeSchedulerConfiguration, one by one, against kube-scheduler."""
