@@ -79,6 +79,14 @@ def pod(name: str, namespace: str, labels: dict[str, str]) -> Object:
     }
 
 
+def start_apart(draw: Draw, plan: Blueprint) -> None:
+    """Give every pod a start time of its own, since preemption orders equals by it, and arbitrarily without."""
+    plan.timed = True
+    for one, start in zip(plan.pods, draw.shuffled(range(len(plan.pods))), strict=True):
+        minute, second = divmod(start, 60)
+        one.setdefault("status", {})["startTime"] = f"2024-06-01T00:{minute:02d}:{second:02d}Z"
+
+
 def node_expression(draw: Draw) -> Object:
     """A random requirement on node labels, of every operator."""
     key = draw.pick((*NODE_LABELS, ZONE, "absent"))

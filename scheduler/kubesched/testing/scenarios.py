@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from kubesched.api.base import Object
 from kubesched.api.objects import Pod
+from kubesched.api.volumes import GCEPersistentDisk, Volume
 from kubesched.testing.builders import BuiltPod, namespace, node, pod
 from kubesched.testing.storage import claim, csi_node, storage_class, volume
 
 MIB = 1024 * 1024
+_DISK = Volume(name="disk", gce_persistent_disk=GCEPersistentDisk(pd_name="shared"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ def scenarios() -> Iterator[Scenario]:
         pod("guest-web").label("app", "web").cpu("1").host_port(80),
         pod("guest-db").label("app", "db").memory("1Gi").away_from({"app": "web"}),
         pod("guest-other", "other").label("app", "web").gpu(1),
-        pod("guest-exclusive").claim("exclusive").claim("bound"),
+        pod("guest-exclusive").claim("exclusive").claim("bound").volume(_DISK),
     )
     for name, incoming in _incoming():
         yield Scenario(name, state, incoming, guests)
@@ -52,7 +54,7 @@ def _state() -> tuple[Object, ...]:
         pod("old").label("app", "web").on("n1").terminating(),
         pod("fan").label("app", "fan").on("n4").near({"app": "db"}, weight=10),
         pod("far", "other").label("app", "web").on("n4").cpu("1"),
-        pod("user").claim("exclusive").on("n2"),
+        pod("user").claim("exclusive").volume(_DISK).on("n2"),
     )
     namespaces = (namespace("default", team="a"), namespace("other", team="b"))
     return (*namespaces, *nodes, *pods, *_storage())
@@ -92,6 +94,7 @@ def _incoming() -> Iterator[tuple[str, BuiltPod]]:
     yield "a pod with a bound claim", plain.claim("bound")
     yield "a pod with a claim that waits for it", plain.claim("waiting")
     yield "a pod with a claim that is in use", plain.claim("exclusive")
+    yield "a pod with a disk that is in use", plain.volume(_DISK)
     yield "a pod with a claim that is not there", plain.claim("missing")
     yield "a pod with gates", plain.gate("wait")
     yield "a pod of high priority", plain.cpu("31").with_priority(1000)

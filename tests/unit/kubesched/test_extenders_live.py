@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import msgspec
 import pytest
 from aiohttp import web
@@ -126,9 +124,15 @@ async def test_more_than_one_feasible_node_is_looked_for_when_an_extender_choose
 
 
 def crowded() -> list:
-    """Three nodes that are full of pods of low priority."""
+    """Three nodes that are full of pods of low priority; the first is the cheapest to preempt on."""
     low = [
-        pod(f"low{i}").on(f"n{i}").cpu(8).with_uid(f"u{i}").started("2020-01-01T00:00:00Z") for i in range(3)
+        pod(f"low{i}")
+        .on(f"n{i}")
+        .cpu(8)
+        .with_uid(f"u{i}")
+        .started("2020-01-01T00:00:00Z")
+        .with_priority(min(i, 1))
+        for i in range(3)
     ]
     return [*three(), *low]
 
@@ -205,7 +209,7 @@ async def test_an_extender_that_binds_comes_before_the_plugins(reply, ignorable,
         async with running(extenders=(extender,)) as live:
             live.put(node("n0").cpu(8).pods(10), pod("p"))
             while not live.api.events:
-                await asyncio.sleep(0.001)  # noqa: TID251 - a real server answers
+                await live.settle(1)
         await extender.close()
     assert live.api.bound == bound
     [(name, why, note)] = live.api.events

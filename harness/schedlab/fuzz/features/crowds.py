@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedlab.fuzz.blueprint import Blueprint, pod
+from schedlab.fuzz.blueprint import Blueprint, pod, start_apart
 from schedlab.fuzz.draw import Draw
 from schedlab.fuzz.features.contract import Object, nodes_in
 
@@ -14,8 +14,7 @@ _LABELS = {"app": ("web", "api", "batch"), "version": ("v1", "v2")}
 class Crowds:
     """Full nodes, by cpu or by number of pods, and pods that arrive ever more important.
 
-    Drawn first, so that other features decorate the crowd, too; priorities are drawn by `priorities` unless
-    they are given here. Pods of one size each make choices close: what decides is whom they push aside.
+    Drawn first, so that other features decorate the crowd, too; `priorities` only gives the crowd its own. Pods of one size each make choices close: what decides is whom they push aside.
     """
 
     name = "crowds"
@@ -26,6 +25,7 @@ class Crowds:
         plan.pods.clear()
         for node in plan.nodes:
             _fill(draw, plan, node)
+        start_apart(draw, plan)
         climb = draw.pick((0, 1, 10))
         for index, one in enumerate(plan.arrivals):
             one["spec"]["containers"][0]["resources"] = {"requests": {"cpu": draw.pick(("900m", "1", "2"))}}

@@ -14,10 +14,10 @@ class Gates:
     name = "gates"
 
     def draw(self, plan: Blueprint) -> None:
-        """Gate one pod in twelve."""
+        """Gate one pod in eight."""
         draw = plan.draw.fork(self.name)
         for pod in plan.arrivals:
-            if draw.chance(0.08):
+            if draw.chance(0.12):
                 names = draw.some(("example.com/quota", "example.com/data"), 1, 2)
                 pod["spec"]["schedulingGates"] = [{"name": name} for name in names]
 

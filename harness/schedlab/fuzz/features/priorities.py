@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from schedlab.fuzz.blueprint import POD_LABELS, Blueprint, label_selector
+from schedlab.fuzz.blueprint import POD_LABELS, Blueprint, label_selector, start_apart
 from schedlab.fuzz.draw import Draw
 from schedlab.fuzz.features.contract import Object, pods_in
 
 _PRIORITIES = (-10, 0, 0, 1, 5, 100, 1000)
-_FIRST_START = 1_700_000_000
 
 
 class Priorities:
@@ -21,12 +20,9 @@ class Priorities:
         """Give every pod a priority, every existing pod a start time of its own."""
         draw = plan.draw.fork(self.name)
         levels = draw.pick((_PRIORITIES, (0, 5), (0, 1, 100)))
-        plan.timed = True
-        starts = draw.shuffled(range(len(plan.pods)))
-        for pod, start in zip(plan.pods, starts, strict=True):
+        start_apart(draw, plan)
+        for pod in plan.pods:
             pod["spec"]["priority"] = draw.pick(levels)
-            minute, second = divmod(start, 60)
-            pod.setdefault("status", {})["startTime"] = f"2024-06-01T00:{minute:02d}:{second:02d}Z"
             if draw.chance(0.5):
                 pod["spec"]["terminationGracePeriodSeconds"] = 0
         for pod in plan.arrivals:

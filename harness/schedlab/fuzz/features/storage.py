@@ -83,7 +83,7 @@ def _lead_astray(draw: Draw, claim: Object) -> None:
 
 def _bound_volume(draw: Draw, plan: Blueprint, index: int, claim: Object) -> Object:
     meta, spec = claim["metadata"], claim["spec"]
-    labels = {ZONE: draw.pick(("z1", "z2", "z1__z2"))} if draw.chance(0.3) else {}
+    labels = {ZONE: draw.pick(("z1", "z2", "z1__z2"))} if draw.chance(0.5) else {}
     volume = _volume(f"volume-{index}", labels, spec["storageClassName"], spec["resources"]["requests"])
     volume["spec"] |= {"accessModes": spec["accessModes"], "claimRef": _reference(meta)}
     volume["status"] = {"phase": "Bound"}

@@ -128,6 +128,7 @@ class FakeCluster:
         if decision[0] == "fail":
             escaped = decision[1].replace('"', '\\"')
             self.say(f'"Error scheduling pod; retrying" pod="{key}" err="{escaped}"')
+            self.notes[uid] = decision[1]
             self._condition(pod, decision[1])
             return
         if decision[0] == "preempt":

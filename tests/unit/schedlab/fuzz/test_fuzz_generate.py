@@ -68,8 +68,10 @@ def test_cases_stay_below_a_hundred_nodes_and_have_names_of_their_own():
         assert len(keys) == len(set(keys))
 
 
-def test_start_times_are_distinct_wherever_priorities_are_drawn():
-    made = drawn("priorities")
+@pytest.mark.parametrize("name", ["priorities", "crowds"])
+def test_start_times_are_distinct_wherever_pods_may_preempt(name):
+    """Among victims of equal priority the reference orders by start time, and arbitrarily without."""
+    made = drawn(name)
     starts = [one["status"]["startTime"] for one in made.pods]
     assert made.timed
     assert len(set(starts)) == len(starts)

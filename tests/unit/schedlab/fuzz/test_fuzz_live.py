@@ -96,6 +96,18 @@ async def test_another_node_of_the_same_rank_is_steered_back(follow):
     ]
 
 
+async def test_a_pod_whose_volumes_are_held_was_decided_alike_and_goes(follow):
+    """Neither scheduler can bind it, and which node it was meant for nobody has seen."""
+    held = """running PreBind plugin "VolumeBinding": binding volumes: x is forbidden: User "u" cannot"""
+    decision = Decision("default/a", "Scheduled", message=None, totals={"n1": 7, "n2": 7})
+    world, found = await follow(
+        {"a": ("fail", held), "b": ("bind", "n2")}.get, Step(named("a"), decision), scheduled("b", "n2")
+    )
+    assert found == []
+    assert world.followed == 2
+    assert [write[:2] for write in world.writes if write[1] == "a"] == [("create", "a"), ("delete", "a")]
+
+
 async def test_a_node_that_is_not_legal_ends_the_case_as_a_difference(follow):
     world, found = await follow({"a": ("bind", "n2")}.get, scheduled("a", "n1"), scheduled("b", "n2"))
     assert found == ["node"]
