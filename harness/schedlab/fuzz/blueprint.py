@@ -80,7 +80,7 @@ def pod(name: str, namespace: str, labels: dict[str, str]) -> Object:
 
 
 def start_apart(draw: Draw, plan: Blueprint) -> None:
-    """Give every pod a start time of its own, since preemption orders equals by it, and arbitrarily without."""
+    """Give every pod a start time of its own: preemption orders equals by it, and arbitrarily without."""
     plan.timed = True
     for one, start in zip(plan.pods, draw.shuffled(range(len(plan.pods))), strict=True):
         minute, second = divmod(start, 60)

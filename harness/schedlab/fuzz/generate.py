@@ -57,10 +57,12 @@ def _present(draw: Draw, features: Sequence[str]) -> list[str]:
     """Which features this case has: few at a time show their own effect, all at once show how they mix."""
     everything = not features or draw.chance(0.25)
     share = 1 if everything else max(draw.pick((0.2, 0.4, 0.7)), 2 / len(features))
-    present = [name.lstrip("+") for name in features if draw.chance(share) or name.startswith("+")]
-    if everything and "crowds" in present and "+crowds" not in features and draw.chance(0.5):
-        present.remove("crowds")  # a crowd hides what only shows where there is room
-    return present
+    present = {name.lstrip("+") for name in features if draw.chance(share) or name.startswith("+")}
+    if "+crowds" not in features and draw.chance(0.4):
+        present.discard("crowds")  # a crowd hides what only shows where there is room
+    if "crowds" in present:
+        present |= {"priorities", "budgets"}  # which show in a crowd above all
+    return [name for name in (name.lstrip("+") for name in features) if name in present]
 
 
 def _nodes(draw: Draw, sizes: dict[tuple[int, int], float]) -> list[Object]:

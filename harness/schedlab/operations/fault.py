@@ -13,7 +13,6 @@ from schedlab.faults.rules import Effect, Fault
 from schedlab.operations.base import Action, Env, OperationError
 from schedlab.suite.types import Duration, Natural, Positive
 
-
 RefusalStatus: TypeAlias = Annotated[int, Meta(ge=400, le=599)]
 
 

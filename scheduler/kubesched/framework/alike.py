@@ -33,7 +33,7 @@ Slots: TypeAlias = "dict[Slot[Any], object]"
 
 P = TypeVar("P", bound="Plugin")
 _MOST = 32
-"""How many signatures are kept: at 5,000 nodes each takes about 200 kB."""
+"""How many signatures are kept: at 5,000 nodes each takes about 300 kB."""
 
 
 class Alike:

@@ -14,7 +14,8 @@ _LABELS = {"app": ("web", "api", "batch"), "version": ("v1", "v2")}
 class Crowds:
     """Full nodes, by cpu or by number of pods, and pods that arrive ever more important.
 
-    Drawn first, so that other features decorate the crowd, too; `priorities` only gives the crowd its own. Pods of one size each make choices close: what decides is whom they push aside.
+    Drawn first, so that other features decorate the crowd, too; `priorities` only gives the crowd its own.
+    Pods of one size each make choices close: what decides is whom they push aside.
     """
 
     name = "crowds"

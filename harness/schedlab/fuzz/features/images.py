@@ -20,11 +20,11 @@ class Images:
         """Put images on nodes and let pods use them."""
         draw = plan.draw.fork(self.name)
         for node in plan.nodes:
-            if draw.chance(0.7):
+            if draw.chance(0.9):
                 node["status"]["images"] = [
                     {
                         "names": [_full(name), f"mirror/{name}"],
-                        "sizeBytes": draw.pick((1, 22, 23, 24, 100, 400, 999, 1000, 3000)) * _MIB,
+                        "sizeBytes": draw.pick((1, 23, 24, 100, 400, 999, 1000, 3000, 3000)) * _MIB,
                     }
                     for name in draw.some(_IMAGES, 1, 3)
                 ]

@@ -17,12 +17,12 @@ class Workloads:
     name = "workloads"
 
     def draw(self, plan: Blueprint) -> None:
-        """Add services and controllers in all namespaces, and make some own pods."""
+        """Add services and controllers that select some of the arriving pods, and make some own pods."""
         draw = plan.draw.fork(self.name)
         owners: list[Object] = []
-        for index in range(draw.between(1, 4)):
-            kind = draw.pick(_KINDS)
-            made = _make(draw, kind, f"{kind.lower()}-{index}", draw.pick(plan.namespaces))
+        for index in range(draw.between(3, 6) if plan.arrivals else 0):
+            kind, pod = draw.pick(_KINDS), draw.pick(plan.arrivals)
+            made = _make(draw, kind, f"{kind.lower()}-{index}", pod["metadata"])
             plan.others.append(made)
             if kind != "Service":
                 owners.append(made)
@@ -42,10 +42,10 @@ class Workloads:
         pod["metadata"].pop("ownerReferences", None)
 
 
-def _make(draw: Draw, kind: str, name: str, namespace: str) -> Object:
-    key = draw.pick(tuple(POD_LABELS))
-    labels = {key: draw.pick(POD_LABELS[key])}
-    meta = {"name": name, "namespace": namespace}
+def _make(draw: Draw, kind: str, name: str, selected: Object) -> Object:
+    key = draw.pick(tuple(selected["labels"] or POD_LABELS))
+    labels = {key: selected["labels"].get(key) or draw.pick(POD_LABELS[key])}
+    meta = {"name": name, "namespace": selected["namespace"]}
     template = {
         "metadata": {"labels": labels},
         "spec": {"containers": [{"name": "main", "image": "app:v1"}]},

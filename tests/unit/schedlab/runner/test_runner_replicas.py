@@ -68,8 +68,9 @@ class Station:
     async def start_scheduler(self, setup: Setup, spec: Any) -> Replica:
         return self.replica()
 
-    def discard_scheduler(self) -> None:
+    async def discard_scheduler(self) -> None:
         self.discarded = True
+        await self.started[0].stop()
 
     async def request(self, verb: str, path: str) -> None:
         self.asked.append((verb, path))

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from schedlab.cluster import processes
+from schedlab.cluster import pki, processes
 from schedlab.cluster.ports import PortReservations
 from schedlab.cluster.processes import Process
 from schedlab.errors import EnvironmentStartError
@@ -36,7 +36,15 @@ class Plane:
         self.started: list[Process] = []
 
     def kubeconfig(self, user: str, instance: str = "") -> Path:
-        return self.directory / f"{user}-{instance}.kubeconfig"
+        authority = pki.CertificateAuthority("test")
+        return pki.write_kubeconfig(
+            self.directory / f"{user}-{instance}.kubeconfig",
+            server=self.server,
+            cluster="c",
+            authority=authority.certificate,
+            user=user,
+            credential=authority.client(user),
+        )
 
     def log(self, component: str) -> Path:
         return self.directory / f"{component}.log"
@@ -79,6 +87,7 @@ async def test_it_is_started_as_the_scheduler_user_and_is_ready(tmp_path: Path) 
         assert written["clientConnection"]["kubeconfig"].endswith(
             f"system:kube-scheduler-{running.process.name}.kubeconfig"
         )
+        assert running.credential.startswith("X509SHA256=")
         assert written["parallelism"] == 1
         assert written["profiles"][0]["plugins"]["multiPoint"]["disabled"] == [{"name": "X"}]
     finally:
