@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SUITES ?= suites
+WORKERS ?= 2
 ARGS   ?=
 
-.PHONY: help sync lint test integration tools e2e sensitivity mutants faults lock clean
+.PHONY: help sync lint test integration docs tools e2e sensitivity leaders mutants faults switches bench lock clean
 
 help: ## Print this help
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -28,20 +29,33 @@ test: sync ## Unit tests: virtual time, no cluster
 integration: sync tools ## Tests of our own parts on a real control plane
 	$(BIN)/python -m pytest tests/integration $(ARGS)
 
+docs: sync tools ## Write the pages that compare both running schedulers anew
+	KUBESCHED_UPDATE_DOCS=1 $(BIN)/python -m pytest tests/integration/kubesched/test_side_by_side.py $(ARGS)
+
 tools: sync ## Install the pinned control plane programs into the cache
 	$(BIN)/schedlab tools install
 
 e2e: sync tools ## Run the suites against kube-scheduler and kubesched on real control planes
-	$(BIN)/schedlab test $(SUITES) --scheduler kube-scheduler --scheduler kubesched $(ARGS)
+	$(BIN)/schedlab test $(SUITES) -n $(WORKERS) --scheduler kube-scheduler --scheduler kubesched $(ARGS)
 
-sensitivity: sync tools ## Every suite test must fail once the plugin it names is disabled
-	$(BIN)/schedlab test $(SUITES) --scheduler kube-scheduler --scheduler kubesched --sensitivity $(ARGS)
+sensitivity: sync tools ## Every suite test must fail once its plugin is disabled, or its own mutation applied
+	$(BIN)/schedlab test $(SUITES) -n $(WORKERS) --scheduler kube-scheduler --scheduler kubesched --sensitivity $(ARGS)
+
+leaders: sync tools ## Kill the leader of three replicas again and again while 5,000 pods arrive
+	$(BIN)/python -m tests.bench.leaders $(ARGS)
 
 mutants: sync ## Every patch in tests/mutants must be killed by the tests it names
 	$(BIN)/python -m tests.mutants $(ARGS)
 
 faults: sync tools ## Faults injected into kubesched must show in the comparison with kube-scheduler
 	$(BIN)/python -m tests.differential.faults $(ARGS)
+
+switches: sync tools ## Compare decisions under every switch of the configuration, one by one
+	$(BIN)/python -m tests.differential.switches $(ARGS)
+
+bench: sync ## Decisions per second of the pure core, and states per second of explain
+	$(BIN)/python -m tests.bench.core $(ARGS)
+	$(BIN)/python -m tests.bench.explain
 
 lock: ## Refresh requirements/dev.txt from pyproject.toml (needs uv)
 	uv pip compile --quiet --python-version 3.11 --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra harness --group dev pyproject.toml --output-file requirements/dev.txt

@@ -58,7 +58,7 @@ def _present(draw: Draw, features: Sequence[str]) -> list[str]:
     everything = not features or draw.chance(0.25)
     share = 1 if everything else max(draw.pick((0.2, 0.4, 0.7)), 2 / len(features))
     present = {name.lstrip("+") for name in features if draw.chance(share) or name.startswith("+")}
-    if "+crowds" not in features and draw.chance(0.4):
+    if "+crowds" not in features and draw.chance(0.2):
         present.discard("crowds")  # a crowd hides what only shows where there is room
     if "crowds" in present:
         present |= {"priorities", "budgets"}  # which show in a crowd above all

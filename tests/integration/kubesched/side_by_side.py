@@ -57,7 +57,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def documented(name: str, title: str, sections: Mapping[str, str]) -> None:
     """Check that a generated page is what it would be now; with the switch set, write it."""
     made = f"# {title}\n\n"
-    made += f"Made by `make e2e` with `{UPDATE}=1`: kube-scheduler 1.36.3 and kubesched side by side.\n"
+    made += "Made by `make docs`: kube-scheduler 1.36.3 and kubesched side by side.\n"
     for heading, text in sections.items():
         made += f"\n## {heading}\n\n{text}"
     path = DOCS / name

@@ -49,6 +49,7 @@ FEATURES: Final[dict[str, Feature]] = {
 #: Lists that can be asked for by one name; a plus sign puts a feature into every case.
 MIXES: Final = {
     "preemption": "+crowds,+priorities,+budgets,namespaces,names,taints,spread,podaffinity,ports,lifecycle",
+    "scores": "+workloads,+images,namespaces,resources,nodeaffinity,taints,podaffinity,lifecycle",
 }
 
 
