@@ -39,7 +39,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--artifacts", default="", help="where run directories go (default: $ARTIFACTS or ./artifacts)"
     )
-    group.addoption("--schedlab-run", default="", help="used between processes: the run directory")
     group.addoption(
         "--schedlab-terminal", action="store_true", help="used by `schedlab test`: its own progress"
     )

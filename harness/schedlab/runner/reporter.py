@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from schedlab import timing
 from schedlab.api.objects import Json
 from schedlab.report import document, table
-from schedlab.runner.artifacts import point_latest, run_directory
+from schedlab.runner.artifacts import point_latest, run_directory, tell_worker
 from schedlab.runner.result import Result
 
 if TYPE_CHECKING:
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = 10
 FLAKY = 11
+
+
+class _Node(Protocol):
+    """What pytest-xdist says of a worker that is about to start."""
+
+    workerinput: dict[str, object]
 
 
 class Reporter:
@@ -40,6 +46,11 @@ class Reporter:
 
             self._terminal = Terminal(Console(), run_directory(self._config))
             self._terminal.start(len(session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: _Node) -> None:
+        """Tell a worker where the files of this run go."""
+        tell_worker(self._config, node.workerinput)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
