@@ -7,9 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from schedlab import timing
 from schedlab.api import Ref
 from schedlab.history import History, Revision
+from schedlab.operations.base import OperationError
 from schedlab.runner.environment import Environment
 
 
@@ -57,3 +60,12 @@ async def test_a_scheduler_that_cannot_be_asked_is_not(tmp_path: Path) -> None:
     assert await environment(tmp_path, dumb).explain(Ref("Pod", "w", "ns")) == ""
     assert await environment(tmp_path, None).explain(Ref("Pod", "w", "ns")) == ""
     assert not (tmp_path / "state.json").exists()
+
+
+def test_without_a_proxy_there_is_nowhere_to_put_a_fault(tmp_path: Path) -> None:
+    """The error says how to get one."""
+    env = environment(tmp_path, None)
+    env._station.front = None
+    with pytest.raises(OperationError, match="reaches the API server directly") as error:
+        _ = env.faults
+    assert error.value.hint == "set spec.scheduler.proxy to true"
