@@ -190,6 +190,8 @@ class Operation(Struct, forbid_unknown_fields=True, rename="camel", kw_only=True
 
     tag: ClassVar[str]
     timeout_kind: ClassVar[TimeoutKind] = "apply"
+    judges: ClassVar[bool] = False
+    """What it waits for in vain says something about the scheduler under test."""
 
 
 class Action(Operation):
@@ -217,6 +219,7 @@ class Assertion(Operation):
     """Asks something of the history."""
 
     timeout_kind: ClassVar[TimeoutKind] = "assert"
+    judges: ClassVar[bool] = True
 
     within: Annotated[
         Duration | None, Meta(description="By when it must have become true, instead of the step's timeout.")

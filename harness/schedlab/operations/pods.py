@@ -30,6 +30,7 @@ class Pods(Action):
     """
 
     tag: ClassVar[str] = "pods"
+    judges: ClassVar[bool] = True
 
     file: File = None
     resource: Resource = None

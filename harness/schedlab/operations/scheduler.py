@@ -33,6 +33,7 @@ class Scheduler(Action):
     """
 
     tag: ClassVar[str] = "scheduler"
+    judges: ClassVar[bool] = True
     timeout_kind: ClassVar[TimeoutKind] = "nodes"
 
     replicas: Annotated[

@@ -11,9 +11,8 @@ from schedlab.api.objects import Ref
 from schedlab.errors import SchedlabError
 from schedlab.history.history import History
 from schedlab.operations import registry
-from schedlab.operations.base import Assertion, Unmet
+from schedlab.operations.base import Unmet
 from schedlab.operations.events import line
-from schedlab.operations.pods import Pods
 from schedlab.runner.result import Failure
 from schedlab.suite.plan import PlannedOperation
 
@@ -37,7 +36,7 @@ def failure_of(error: SchedlabError, step: str, planned: PlannedOperation, histo
         seen=outcome.seen,
         since=ago(outcome.since),
         waited=round(error.waited, 3),
-        assertion=planned.tag == Pods.tag or issubclass(registry.OPERATIONS[planned.tag], Assertion),
+        assertion=registry.OPERATIONS[planned.tag].judges,
         objects=tuple(str(ref) for ref in outcome.objects),
         events=tuple(events_about(history, outcome.objects)),
     )
