@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from schedlab.history.history import History
@@ -12,7 +14,7 @@ from schedlab.suite.positions import Position
 
 
 def planned(tag: str) -> PlannedOperation:
-    return PlannedOperation(tag, {}, Position("test.yaml", 1, 1))
+    return PlannedOperation(tag, {}, Position(Path("test.yaml")))
 
 
 @pytest.mark.parametrize(
