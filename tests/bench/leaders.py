@@ -98,7 +98,7 @@ class Run:
         while timing.monotonic() - begin < self.arguments.seconds:
             await timing.sleep(self.arguments.every)
             holder = terms(self.history, *LEASE)[-1].holder
-            process = identities(self.history, LEASE[1]).get(holder)
+            process = identities(self.history).get(holder)
             if process in self.replicas.names:
                 self.replicas.signal(process, SIGKILL)
                 self.kills += 1

@@ -57,8 +57,8 @@ def terms(history: History, namespace: str, name: str) -> list[Term]:
     return found
 
 
-def identities(history: History, name: str) -> dict[str, str]:
-    """The process behind each identity that was ever written into a lease of this name.
+def identities(history: History) -> dict[str, str]:
+    """The process behind each identity that was ever written into a lease.
 
     A program writes its identity with its own credential, so the audit log knows whose it is.
     """
@@ -66,7 +66,7 @@ def identities(history: History, name: str) -> dict[str, str]:
     return {
         str(identity): owners[write.credential]
         for write in history.writes()
-        if write.resource == "leases" and write.name == name and write.credential in owners
+        if write.resource == "leases" and write.credential in owners
         for identity in [((write.body or {}).get("spec") or {}).get("holderIdentity")]
         if identity
     }
@@ -82,7 +82,7 @@ def late_bindings(history: History, namespace: str, name: str) -> list[LateBindi
     held = terms(history, namespace, name)
     if not held:
         return []
-    owners, who = processes(history), identities(history, name)
+    owners, who = processes(history), identities(history)
     bound = _bound(history)
     late: list[LateBinding] = []
     for write in history.writes(verb="create"):

@@ -58,7 +58,7 @@ class Leader(Assertion, kw_only=True):
         held = terms(history, namespace, name)
         if not held:
             return NotYet(expected, "there is no such lease")
-        last, process = held[-1], identities(history, name).get(held[-1].holder, "")
+        last, process = held[-1], identities(history).get(held[-1].holder, "")
         seen = f"{_described(last)}, term {len(held)}"
         if not self._fits(last, process):
             return NotYet(expected, seen, last.began)

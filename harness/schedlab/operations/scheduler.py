@@ -77,22 +77,13 @@ class Scheduler(Action):
             )
         if self.process is not None:
             return self.process
-        known = {
-            who: name
-            for lease in _leases(env.history)
-            for who, name in identities(env.history, lease).items()
-        }
+        known = identities(env.history)
         if self.identity not in known:
             raise OperationError(
                 f"no process of this test has written the identity {self.identity!r} into a lease",
                 hint=f"known are {', '.join(sorted(known)) or 'none'}",
             )
         return known[self.identity]
-
-
-def _leases(history: History) -> set[str]:
-    """The names of all leases that were written."""
-    return {write.name for write in history.writes() if write.resource == "leases"}
 
 
 def exited(history: History, process: str, code: int) -> Outcome:

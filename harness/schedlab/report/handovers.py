@@ -37,7 +37,7 @@ class Handovers(msgspec.Struct, frozen=True):
 def handovers(history: History, namespace: str, name: str) -> Handovers:
     """Read one lease's story from a history."""
     held = terms(history, namespace, name)
-    who = identities(history, name)
+    who = identities(history)
     changes = tuple(
         _change(history, old, new, gap, who) for old, gap, new in _pairs(held) if new.holder in who
     )

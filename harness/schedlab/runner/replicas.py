@@ -104,7 +104,7 @@ class Replicas:
             return
         others = [replica for replica in self._running.values() if replica is not self._first]
         await asyncio.gather(*(replica.stop() for replica in others))
-        await self._station.discard_scheduler()
+        await self._station.stop_scheduler()
         await self._forget_lease()
 
     def _manage(self) -> None:

@@ -76,7 +76,7 @@ class Station:
         """
         if self.scheduler is not None and self.scheduler.alive and self._setup == setup:
             return self.scheduler
-        await self._stop_scheduler()
+        await self.stop_scheduler()
         self.front = Front(self.control_plane) if setup.proxy else None
         self.scheduler = await self.start_scheduler(setup, self.spec)
         self._setup = setup
@@ -100,10 +100,6 @@ class Station:
             front=self.front,
         )
 
-    async def discard_scheduler(self) -> None:
-        """End the scheduler and what stands before the API server; the next test gets a new one."""
-        await self._stop_scheduler()
-
     async def seen(self, node: str, seconds: float) -> None:
         """Wait until the scheduler has seen all that was written about nodes and assigned pods."""
         if self.scheduler is None or self._setup is None:
@@ -111,7 +107,8 @@ class Station:
         name = scheduler_name(self.scheduler.config)
         await self.barrier.pass_(node, name, seconds, by_resource="NodeAffinity" in self._setup.disabled)
 
-    async def _stop_scheduler(self) -> None:
+    async def stop_scheduler(self) -> None:
+        """End the scheduler and what stands before the API server; the next test gets a new one."""
         if self.scheduler is not None:
             await self.scheduler.stop()
             self.scheduler = None
@@ -121,7 +118,7 @@ class Station:
 
     async def close(self) -> None:
         """Stop the scheduler and the watches, and take the control plane down."""
-        await self._stop_scheduler()
+        await self.stop_scheduler()
         await self.extenders.close()
         await self.recorder.stop()
         await self.client.close()

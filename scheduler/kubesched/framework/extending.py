@@ -111,10 +111,7 @@ async def narrow(extenders: Sequence[Extender], cycle: Cycle, diagnosis: Diagnos
             answer = await extender.filter(pod, nodes)
             kept = _positions(extender, nodes, answer.names)
         except ExtenderError as failure:
-            if not extender.ignorable:
-                raise PluginError(str(failure)) from failure
-            _log.info("Skipping extender as it returned error and has ignorable flag set",
-                      extender=extender.name, err=failure)  # fmt: skip
+            _excuse(extender, failure, "Skipping extender as it returned error and has ignorable flag set")
             continue
         diagnosis.narrow(worlds[kept], _statuses(cycle, answer))
     if len(diagnosis.feasible) != before:
@@ -153,13 +150,19 @@ async def bound_outside(extenders: Sequence[Extender], pod: Pod, node_name: str)
         try:
             await extender.bind(pod, node_name)
         except ExtenderError as failure:
-            if not extender.ignorable:
-                raise PluginError(str(failure)) from failure
-            _log.info("Skipping extender in bind as it returned error and has ignorable flag set",
-                      extender=extender.name, err=failure)  # fmt: skip
+            _excuse(
+                extender, failure, "Skipping extender in bind as it returned error and has ignorable flag set"
+            )
             continue
         return True
     return False
+
+
+def _excuse(extender: Extender, failure: ExtenderError, text: str) -> None:
+    """Log the failure of an extender that may fail. Raises PluginError for one that may not."""
+    if not extender.ignorable:
+        raise PluginError(str(failure)) from failure
+    _log.info(text, extender=extender.name, err=failure)
 
 
 async def _prioritize(extender: Extender, pod: Pod, nodes: Sequence[Node]) -> Sequence[tuple[str, int]]:

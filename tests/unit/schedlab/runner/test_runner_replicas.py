@@ -68,7 +68,7 @@ class Station:
     async def start_scheduler(self, setup: Setup, spec: Any) -> Replica:
         return self.replica()
 
-    async def discard_scheduler(self) -> None:
+    async def stop_scheduler(self) -> None:
         self.discarded = True
         await self.started[0].stop()
 
