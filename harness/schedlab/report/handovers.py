@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any, Self
 
 import msgspec
 
+from schedlab import timing
 from schedlab.history.history import History
 from schedlab.history.leases import Term, identities, late_bindings, processes, terms
 
 _ENDS = ("SIGKILL", "SIGSTOP", "SIGTERM", "SIGINT")
+_RELEASING = ("SIGTERM", "SIGINT", "released")
+_JITTER = 1.2
+"""A candidate waits `retryPeriod` and up to so many of them more (client-go, leaderelection.go)."""
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """How long nobody may lead, in seconds, as it follows from the settings of leader election.
+
+    `after_release`: each standby looks once within `retryPeriod * (1 + 1.2)`. `after_loss`: it may see the
+    last renewal so much later, then waits for the whole lease, and may see so much later that it is over.
+    What the API server and the processes take comes on top.
+    """
+
+    after_release: float
+    after_loss: float
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Self:
+        """The bounds of a KubeSchedulerConfiguration; what it leaves out has the defaults 15 s and 2 s."""
+        election = config.get("leaderElection") or {}
+        look = timing.parse_duration(str(election.get("retryPeriod", "2s"))) * (1 + _JITTER)
+        lease = timing.parse_duration(str(election.get("leaseDuration", "15s")))
+        return cls(after_release=round(look, 3), after_loss=round(lease + 2 * look, 3))
+
+    def after(self, how: str) -> float:
+        """The bound of a change that came about so."""
+        return self.after_release if how in _RELEASING else self.after_loss
 
 
 class Handover(msgspec.Struct, frozen=True):

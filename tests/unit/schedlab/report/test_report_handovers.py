@@ -25,8 +25,10 @@ def at(seconds: float) -> datetime:
 class Record:
     """A record on disk, written line by line; `a` and `b` are processes with an identity `host_` each."""
 
-    def __init__(self, path: Path, test: str = "leaderelection/t") -> None:
-        self.directory = RunDirectory(path / test, {"test": test, "scheduler": "mine"})
+    def __init__(self, path: Path, election: dict[str, str] | None = None) -> None:
+        test = "leaderelection/t"
+        about = {"test": test, "scheduler": "mine", "config": {"leaderElection": election or {}}}
+        self.directory = RunDirectory(path / test, about)
         self.history = History(sink=self.directory)
         self.audit = (path / test / AUDIT).open("w")
         self._version = 0
@@ -97,9 +99,12 @@ def test_a_killed_leader_is_missed_from_its_death_on(tmp_path: Path) -> None:
             "scheduler": "mine",
             "runs": [
                 {
-                    "changes": [{"how": "SIGKILL", "without_leader": 3.5, "to_first_binding": 0.25}],
-                    "late": 0,
-                    "bound_twice": 0,
+                    "bounds": {"after_release": 4.4, "after_loss": 23.8},
+                    "story": {
+                        "changes": [{"how": "SIGKILL", "without_leader": 3.5, "to_first_binding": 0.25}],
+                        "late": 0,
+                        "bound_twice": 0,
+                    },
                 }
             ],
         }
@@ -122,7 +127,9 @@ def test_without_a_signal_the_lease_tells_the_end(
     record.lease(5, "b", 1)
     record.close()
     _, rows = shown(tmp_path)
-    assert rows[0]["runs"][0]["changes"] == [{"how": how, "without_leader": gap, "to_first_binding": None}]
+    assert rows[0]["runs"][0]["story"]["changes"] == [
+        {"how": how, "without_leader": gap, "to_first_binding": None}
+    ]
 
 
 def test_a_binding_out_of_turn_fails_the_command(tmp_path: Path) -> None:
@@ -134,7 +141,7 @@ def test_a_binding_out_of_turn_fails_the_command(tmp_path: Path) -> None:
     record.close()
     code, rows = shown(tmp_path)
     assert code == 1
-    assert rows[0]["runs"][0]["late"] == 1
+    assert rows[0]["runs"][0]["story"]["late"] == 1
 
 
 def test_several_runs_are_one_row(tmp_path: Path) -> None:
@@ -148,6 +155,28 @@ def test_several_runs_are_one_row(tmp_path: Path) -> None:
     output = CliRunner().invoke(leaders, [str(tmp_path)]).output
     assert "4.00 (5.00)" in output
     assert output.count("leaderelection/t") == 1
+
+
+@pytest.mark.parametrize(
+    ("signal", "gap", "row"),
+    [
+        ("SIGKILL", 6.4, "| SIGKILL | mine | 1 | 6.40 (6.40) | 5.2 | 1 | - | 0 | 0 |"),
+        ("SIGKILL", 6.1, "| SIGKILL | mine | 1 | 6.10 (6.10) | 5.2 | 0 | - | 0 | 0 |"),
+        ("SIGTERM", 2.2, "| SIGTERM | mine | 1 | 2.20 (2.20) | 1.1 | 1 | - | 0 | 0 |"),
+    ],
+    ids=["killed too long ago", "killed", "ended too long ago"],
+)
+def test_a_change_is_held_against_the_bound_of_its_settings(
+    tmp_path: Path, signal: str, gap: float, row: str
+) -> None:
+    """Lease and twice the longest look after a loss, one look after a release; a second more is forgiven."""
+    record = Record(tmp_path, {"leaseDuration": "3s", "renewDeadline": "2s", "retryPeriod": "500ms"})
+    record.lease(0, "a")
+    record.process(1, "a", "signalled", signal)
+    record.lease(1 + gap, "b", 1)
+    record.close()
+    output = CliRunner().invoke(leaders, [str(tmp_path), "-o", "markdown"]).output
+    assert output.splitlines()[-1].endswith(row)
 
 
 def test_a_run_without_leaders_is_said(tmp_path: Path) -> None:
