@@ -11,7 +11,7 @@ import base64
 import json
 import ssl
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from schedlab.api.client import Client
 from schedlab.api.errors import ApiError
 from schedlab.cluster.pki import CertificateAuthority, Credential, write_private
 from schedlab.cluster.ports import HOST
-from schedlab.history.objects import Objects
 from schedlab.runner.barrier import NAMESPACE as PROBES
 from schedlab.suite.extenders import Bind, ExtenderNeeds, Filter, Labels, Preempt, Prioritize, Reply
 
@@ -31,11 +30,14 @@ BOUND_BY = "schedlab/bound-by"
 
 
 class Extenders:
-    """The extenders of the test that runs on one control plane. `current` is what they know of nodes."""
+    """The extenders of the test that runs on one control plane.
 
-    def __init__(self, client: Client, current: Callable[[], Objects]) -> None:
+    One that gets only the names of nodes asks the API server for the rest each time: with a watch of its own
+    it could know less than the scheduler that asks, and would not be asked again about a pod it wrongly refused.
+    """
+
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._current = current
         self._served: Sequence[ExtenderNeeds] = ()
         self._runner: web.AppRunner | None = None
         self._ports: dict[str, int] = {}
@@ -114,17 +116,17 @@ class Extenders:
     async def _answer(self, rule: Reply, said: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
         match rule:
             case Filter():
-                return self._filter(rule, said)
+                return await self._filter(rule, said)
             case Prioritize():
-                return self._prioritize(rule, said)
+                return await self._prioritize(rule, said)
             case Preempt():
-                return self._preempt(rule, said)
+                return await self._preempt(rule, said)
             case Bind():
                 return {"Error": rule.error or await self._bind(said)}
         raise TypeError(f"{type(rule).__name__} is no verb")
 
-    def _filter(self, rule: Filter, said: dict[str, Any]) -> dict[str, Any]:
-        labels = self._labels(said)
+    async def _filter(self, rule: Filter, said: dict[str, Any]) -> dict[str, Any]:
+        labels = await self._labels(said)
         refused = {
             key: {name: one.message for one in rules for name in labels if _carries(labels[name], one.labels)}
             for key, rules in (
@@ -140,20 +142,20 @@ class Extenders:
         items = [node for node in said["Nodes"]["items"] if node["metadata"]["name"] in kept]
         return {**answer, "Nodes": {"items": items}}
 
-    def _prioritize(self, rule: Prioritize, said: dict[str, Any]) -> list[dict[str, Any]]:
+    async def _prioritize(self, rule: Prioritize, said: dict[str, Any]) -> list[dict[str, Any]]:
         return [
             {"Host": name, "Score": one.score}
-            for name, labels in self._labels(said).items()
+            for name, labels in (await self._labels(said)).items()
             for one in rule.scores
             if _carries(labels, one.labels)
         ]
 
-    def _preempt(self, rule: Preempt, said: dict[str, Any]) -> dict[str, Any]:
+    async def _preempt(self, rule: Preempt, said: dict[str, Any]) -> dict[str, Any]:
         victims = said["NodeNameToMetaVictims"] or {
             name: {**found, "Pods": [{"UID": pod["metadata"]["uid"]} for pod in found["Pods"]]}
             for name, found in said["NodeNameToVictims"].items()
         }
-        labels = self._known()
+        labels = await self._known()
         kept = {name: found for name, found in victims.items() if _carries(labels.get(name, {}), rule.keep)}
         for name in kept:
             if rule.no_victims and _carries(labels.get(name, {}), rule.no_victims):
@@ -178,21 +180,19 @@ class Extenders:
             return error.message
         return ""
 
-    def _labels(self, said: dict[str, Any]) -> dict[str, Labels]:
-        """The labels of the nodes that were sent: as sent, or as known where only names were."""
+    async def _labels(self, said: dict[str, Any]) -> dict[str, Labels]:
+        """The labels of the nodes that were sent: as sent, or as stored where only names were."""
         if said["NodeNames"] is None:
             return {
                 node["metadata"]["name"]: node["metadata"].get("labels") or {}
                 for node in said["Nodes"]["items"] or ()
             }
-        known = self._known()
+        known = await self._known()
         return {name: known.get(name, {}) for name in said["NodeNames"]}
 
-    def _known(self) -> dict[str, Labels]:
-        return {
-            node["metadata"]["name"]: node["metadata"].get("labels") or {}
-            for node in self._current().list("Node")
-        }
+    async def _known(self) -> dict[str, Labels]:
+        nodes = await self._client.request("GET", "/api/v1/nodes")
+        return {node["metadata"]["name"]: node["metadata"].get("labels") or {} for node in nodes["items"]}
 
 
 def _is_probe(said: dict[str, Any]) -> bool:

@@ -39,7 +39,7 @@ class Station:
         self.client = client
         self.recorder = Recorder(client)
         self.barrier = Barrier(client, self.recorder)
-        self.extenders = Extenders(client, lambda: self.recorder.history.current)
+        self.extenders = Extenders(client)
         self.scheduler: RunningScheduler | None = None
         self.tests = 0
         self.audited = 0

@@ -20,23 +20,27 @@ ITEMS = [{"metadata": {"name": name, "labels": labels}} for name, labels in NODE
 
 
 class Api:
-    """Takes bindings."""
+    """Takes bindings, and knows the nodes of this moment."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, dict]] = []
         self.refuse: ApiError | None = None
+        self.nodes = ITEMS
 
     async def request(self, method, path, body=None):
         if self.refuse is not None:
             raise self.refuse
+        if path == "/api/v1/nodes":
+            return {"items": self.nodes}
         self.asked.append((path, body))
+        return None
 
 
 @asynccontextmanager
 async def served(**fields):
     """A served extender: its configuration entry, what posts to a verb, and the API behind it."""
     api = Api()
-    extenders = Extenders(api, lambda: SimpleNamespace(list=lambda _kind: ITEMS))
+    extenders = Extenders(api)
     [entry] = await extenders.serve([msgspec.convert(fields, ExtenderNeeds)])
 
     async def post(verb: str, seconds: float = 5.0, namespace: str = "test", **said):
@@ -71,6 +75,14 @@ async def test_a_filter_keeps_and_refuses_nodes_by_their_labels():
     assert ext.entry["filterVerb"] == "filter"
     assert ext.entry["nodeCacheCapable"] is True
     assert "weight" not in ext.entry
+
+
+async def test_what_is_known_of_a_node_is_the_api_servers_state_when_asked():
+    async with served(filter={"keep": {"grade": "a"}}, config={"nodeCacheCapable": True}) as ext:
+        before = await ext.post("filter", NodeNames=["b"])
+        ext.api.nodes = [{"metadata": {"name": "b", "labels": {"grade": "a"}}}]
+        after = await ext.post("filter", NodeNames=["b"])
+    assert (before["NodeNames"], after["NodeNames"]) == ([], ["b"])
 
 
 async def test_scores_go_to_the_nodes_that_were_sent():
