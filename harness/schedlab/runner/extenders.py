@@ -33,7 +33,7 @@ class Extenders:
     """The extenders of the test that runs on one control plane.
 
     One that gets only the names of nodes asks the API server for the rest each time: with a watch of its own
-    it could know less than the scheduler that asks, and would not be asked again about a pod it wrongly refused.
+    it could know less than the scheduler that asks, which would not ask again about a pod it had refused.
     """
 
     def __init__(self, client: Client) -> None:
