@@ -44,6 +44,9 @@ class Outcome:
     pods: int
     unbound: int
     kills: int
+    gave_up: int
+    """Replicas that ended without having been killed, since they could not renew in time."""
+
     handovers: int
     without_leader_median: float
     without_leader_longest: float
@@ -81,6 +84,7 @@ class Run:
         self.arguments = arguments
         self.history = station.recorder.history
         self.kills = 0
+        self.started = 0
 
     async def arrive(self) -> None:
         """Create the pods evenly over the time."""
@@ -93,7 +97,7 @@ class Run:
             await journal.create(pod(index))
 
     async def murder(self) -> None:
-        """Kill the leader every so often, and put a new replica in its place."""
+        """Kill the leader every so often."""
         begin = timing.monotonic()
         while timing.monotonic() - begin < self.arguments.seconds:
             await timing.sleep(self.arguments.every)
@@ -102,9 +106,15 @@ class Run:
             if process in self.replicas.names:
                 self.replicas.signal(process, SIGKILL)
                 self.kills += 1
-                while process in self.replicas.names:
-                    await timing.sleep(0.05)
-                await self.replicas.restart(process)
+
+    async def keep(self) -> None:
+        """Put a new replica in the place of each that has ended, as a Deployment would."""
+        while True:
+            await timing.sleep(0.5)
+            missing = self.arguments.replicas - len(self.replicas.names)
+            if missing:
+                self.started += missing
+                await self.replicas.scale(self.arguments.replicas, None)
 
     def unbound(self) -> int:
         """Pods without a node."""
@@ -145,11 +155,14 @@ async def run(name: str, arguments: argparse.Namespace, directory: Path) -> Outc
             await journal.create(machines.render("cpu-32", f"n-{index}"))
         await replicas.scale(arguments.replicas, None)
         begin = timing.monotonic()
-        await asyncio.gather(churn.arrive(), churn.murder())
-        end = timing.Deadline.after(120)
-        while churn.unbound() and not end.expired:
-            await timing.sleep(0.5)
-        took = timing.monotonic() - begin
+        async with asyncio.TaskGroup() as group:
+            keeper = group.create_task(churn.keep())
+            await asyncio.gather(churn.arrive(), churn.murder())
+            end = timing.Deadline.after(120)
+            while churn.unbound() and not end.expired:
+                await timing.sleep(0.5)
+            took = timing.monotonic() - begin
+            keeper.cancel()
         await replicas.close()
         record.close()
         return _outcome(churn, name, took)
@@ -165,6 +178,7 @@ def _outcome(churn: Run, name: str, took: float) -> Outcome:
         pods=churn.arguments.pods,
         unbound=churn.unbound(),
         kills=churn.kills,
+        gave_up=churn.started - churn.kills,
         handovers=len(story.changes),
         without_leader_median=gaps[len(gaps) // 2],
         without_leader_longest=gaps[-1],
