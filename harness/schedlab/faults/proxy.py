@@ -1,8 +1,8 @@
 """A proxy before the API server: one per scheduler process, with the process's own credential.
 
 It ends TLS with the control plane's own certificate and passes requests on byte by byte, so JSON and
-protobuf, compressed or not, go through alike. Faults are decided per request; connections that are open
-when a fault begins that would cut them are broken, watches included.
+protobuf, compressed or not, go through alike. Faults are decided per request, or per event of a watch;
+connections that are open when a fault begins that would cut them are broken, watches included.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from yarl import URL
 
 from schedlab import timing
 from schedlab.cluster.ports import HOST
+from schedlab.faults.frames import error_event, frames, status_of
 from schedlab.faults.requests import Asked, asked
 from schedlab.faults.rules import Effect, Fault, Faults
 
@@ -99,7 +100,7 @@ class Proxy:
                 answered = await self._befallen(request, effect)
                 if answered is not None:
                     return answered
-            return await self._pass_on(request, lose=effect is not None and effect.lose)
+            return await self._pass_on(request, what, lose=effect is not None and effect.lose)
         finally:
             del self._open[task]
 
@@ -122,7 +123,7 @@ class Proxy:
             headers=headers,
         )
 
-    async def _pass_on(self, request: web.Request, *, lose: bool) -> web.StreamResponse:
+    async def _pass_on(self, request: web.Request, what: Asked, *, lose: bool) -> web.StreamResponse:
         if self._session is None:
             raise RuntimeError("the proxy has been stopped")
         url = URL(self._upstream.server + request.raw_path, encoded=True)
@@ -137,13 +138,46 @@ class Proxy:
                     raise asyncio.CancelledError
                 response = web.StreamResponse(status=answer.status, headers=_end_to_end(answer.headers))
                 await response.prepare(request)
-                async for chunk in answer.content.iter_any():
-                    await response.write(chunk)
+                if what.verb == "watch" and answer.ok:
+                    await self._pass_events(request, what, answer, response)
+                else:
+                    async for chunk in answer.content.iter_any():
+                        await response.write(chunk)
                 await response.write_eof()
                 return response
         except aiohttp.ClientError as error:
             _break(request)
             raise asyncio.CancelledError from error
+
+    async def _pass_events(
+        self, request: web.Request, what: Asked, answer: aiohttp.ClientResponse, response: web.StreamResponse
+    ) -> None:
+        """Pass a watch on event by event, until the server or a fault ends it."""
+        content_type = answer.headers.get("Content-Type", "")
+        late = b""
+        async for event in frames(answer.content.iter_any(), content_type):
+            befallen = self._faults.for_event(self.process, what)
+            if befallen is None:
+                await response.write(late + event)
+                late = b""
+                continue
+            effect, ended = befallen
+            if effect.error is not None:
+                await response.write(error_event(content_type, *_forged(effect.error)))
+                return
+            if effect.tear:
+                await response.write(event[: len(event) // 2])
+                _break(request)
+                raise asyncio.CancelledError
+            if effect.stall:
+                await ended.wait()
+            if effect.reorder and not late:
+                late = event
+                continue
+            told = event + late + (event if effect.duplicate else b"")
+            late = b""
+            for start in range(0, len(told), effect.slice or len(told)):
+                await response.write(told[start : start + (effect.slice or len(told))])
 
 
 def _break(request: web.Request) -> None:
@@ -157,18 +191,12 @@ def _end_to_end(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _status(code: int) -> bytes:
-    """A Status object as the API server writes it."""
-    return msgspec.json.encode(
-        {
-            "apiVersion": "v1",
-            "kind": "Status",
-            "metadata": {},
-            "status": "Failure",
-            "message": f"schedlab answers {code} in the server's place",
-            "reason": _REASONS.get(code, "InternalError"),
-            "code": code,
-        }
-    )
+    return msgspec.json.encode(status_of(*_forged(code)))
+
+
+def _forged(code: int) -> tuple[int, str, str]:
+    """Code, reason and message of a Status that the server never gave."""
+    return code, _REASONS.get(code, "InternalError"), f"schedlab answers {code} in the server's place"
 
 
 _REASONS = {

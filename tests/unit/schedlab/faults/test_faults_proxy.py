@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from schedlab.cluster import pki
 from schedlab.cluster.ports import HOST, PortReservations
 from schedlab.errors import UsageError
 from schedlab.faults.front import Front
-from schedlab.faults.rules import Effect, Fault
+from schedlab.faults.rules import Effect, Fault, Stream
 
 PROTOBUF = bytes(range(256))
 
@@ -28,6 +29,7 @@ class Server:
     def __init__(self) -> None:
         self.seen: list[tuple[str, str, str, bytes]] = []
         self.watching = asyncio.Event()
+        self.events = [b"first\n"]
 
     async def echo(self, request: web.Request) -> web.StreamResponse:
         assert request.transport is not None
@@ -43,7 +45,7 @@ class Server:
     async def watch(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        await response.write(b"first\n")
+        await response.write(b"".join(self.events))
         self.watching.set()
         await asyncio.Event().wait()
         return response
@@ -189,6 +191,72 @@ async def test_a_delay_comes_first(world: World) -> None:
     async with world.session.get(f"{world.url}/api/v1/pods") as answer:
         assert answer.status == 201
     assert asyncio.get_running_loop().time() - begin >= 0.15
+
+
+EVENTS = [b"one\n", b"two\n", b"three\n", b"four\n"]
+
+
+async def events(world: World, count: int) -> list[bytes]:
+    """The first lines of a watch."""
+    async with world.session.get(f"{world.url}/api/v1/nodes?watch=true") as watch:
+        return [await watch.content.readline() for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("stream", "told"),
+    [
+        (Stream(duplicate=True), [b"one\n", b"two\n", b"two\n", b"three\n", b"four\n"]),
+        (Stream(reorder=True), [b"one\n", b"three\n", b"two\n", b"four\n"]),
+        (Stream(slice=1), EVENTS),
+    ],
+    ids=["duplicate", "reorder", "slice"],
+)
+async def test_events_come_otherwise_than_they_were_sent(
+    world: World, stream: Stream, told: list[bytes]
+) -> None:
+    """The second and, if two are needed, the third; those of other kinds as they were."""
+    world.server.events = EVENTS
+    world.front.begin(Fault(Effect(stream=Stream(tear=True)), resources=["pods"]))
+    world.front.begin(
+        Fault(Effect(stream=stream), resources=["nodes"], skip=1, times=2 if stream.reorder else 1)
+    )
+    assert await events(world, len(told)) == told
+
+
+async def test_a_torn_event_is_the_last(world: World) -> None:
+    """Half of it comes, then the connection is gone."""
+    world.server.events = EVENTS
+    world.front.begin(Fault(Effect(stream=Stream(tear=True)), skip=2))
+    async with world.session.get(f"{world.url}/api/v1/nodes?watch=true") as watch:
+        assert [await watch.content.readline() for _ in range(2)] == EVENTS[:2]
+        with pytest.raises(aiohttp.ClientError):
+            await watch.content.readline()
+
+
+async def test_a_watch_ends_with_an_error_event(world: World) -> None:
+    """As an API server says that a version is too old."""
+    world.server.events = EVENTS
+    world.front.begin(Fault(Effect(stream=Stream(error=410)), skip=1))
+    async with world.session.get(f"{world.url}/api/v1/nodes?watch=true") as watch:
+        assert await watch.content.readline() == b"one\n"
+        event = json.loads(await watch.content.readline())
+        assert (event["type"], event["object"]["code"], event["object"]["reason"]) == (
+            "ERROR",
+            410,
+            "Expired",
+        )
+        assert await watch.content.read() == b""
+
+
+async def test_stalled_events_come_when_the_fault_ends(world: World) -> None:
+    """All of them, in order."""
+    world.server.events = EVENTS
+    name = world.front.begin(Fault(Effect(stream=Stream(stall=True))))
+    told = asyncio.create_task(events(world, 4))
+    done, _ = await asyncio.wait({told}, timeout=0.1)
+    assert not done
+    world.front.end(name)
+    assert await told == EVENTS
 
 
 async def test_mistakes_are_said(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schedlab.faults.requests import Asked, asked
-from schedlab.faults.rules import Effect, Fault, Faults
+from schedlab.faults.rules import Effect, Fault, Faults, Stream
 
 BIND = Asked("create", "pods/binding", "ns", "w")
 
@@ -78,3 +78,26 @@ def test_the_first_fault_that_matches_decides_until_it_ends() -> None:
     assert faults.for_request("a", BIND) == Effect(cut=True)
     faults.clear()
     assert faults.for_request("a", BIND) is None
+
+
+def test_chance_is_decided_by_the_seed() -> None:
+    """About as many as the chance says; the same ones with the same seed, others with another."""
+
+    def befallen(seed: int) -> list[bool]:
+        fault = Fault(Effect(cut=True), chance=0.3, seed=seed)
+        return [fault.befalls("p", BIND) for _ in range(200)]
+
+    assert befallen(1) == befallen(1)
+    assert befallen(1) != befallen(2)
+    assert 40 < sum(befallen(1)) < 80
+
+
+def test_events_and_requests_are_counted_apart() -> None:
+    """A fault of events lets requests pass, and the other way round."""
+    faults = Faults()
+    faults.add(Fault(Effect(stream=Stream(stall=True)), times=1))
+    assert faults.for_request("p", BIND) is None
+    assert faults.for_event("p", Asked("watch", "pods")) is not None
+    faults.clear()
+    faults.add(Fault(Effect(cut=True)))
+    assert faults.for_event("p", Asked("watch", "pods")) is None
