@@ -207,13 +207,17 @@ class LeaderElector:
     # One try
 
     async def _try_acquire_or_renew(self) -> bool:
-        """Take the lease if it is free, renew it if it is ours; whether it is now."""
-        if self._holds() and self._is_valid() and await self._write(self._lock.update, self._claim()):
+        """Take the lease if it is free, renew it if it is ours; whether it is now.
+
+        A leader whose lease somebody has deleted makes it anew as it was, with its past; others begin one.
+        """
+        leads = self._holds() and self._is_valid()
+        if leads and await self._write(self._lock.update, self._claim()):
             return True
         try:
             current = await self._lock.get()
         except NotFoundError:
-            return await self._write(self._lock.create, self._claim(fresh=True))
+            return await self._write(self._lock.create, self._claim(fresh=not leads))
         except LeaseError as error:
             _log.error("Error retrieving lease lock", error, lock=self._lock.name)
             return False

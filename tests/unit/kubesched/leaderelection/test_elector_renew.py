@@ -41,11 +41,27 @@ async def test_a_conflict_is_resolved_by_reading() -> None:
     assert replica.working
 
 
-async def test_deleted_lease_is_made_anew() -> None:
-    """The leader goes on; the count of transitions starts again, as upstream."""
-    clock, store, replica = await a_leader()
+async def test_a_leader_makes_a_deleted_lease_anew_with_its_past() -> None:
+    """It goes on in its term: the transitions and the beginning are as they were."""
+    clock = VirtualClock()
+    store = Store(clock, spec("me", transitions=3))
+    replica = Replica(store, "me").start()
+    await elapse(clock, 5)
+    acquired = store.spec.acquire_time
     store.edit(None)
     await elapse(clock, 2)
+    assert (store.holder, store.spec.lease_transitions, store.spec.acquire_time) == ("me", 3, acquired)
+    assert replica.working
+
+
+async def test_who_does_not_lead_begins_a_new_past() -> None:
+    """A standby that finds no lease counts no transitions, whatever it has seen before."""
+    clock = VirtualClock()
+    store = Store(clock, spec("other", transitions=3))
+    replica = Replica(store, "me").start()
+    await elapse(clock, 5)
+    store.edit(None)
+    await elapse(clock, 5)
     assert (store.holder, store.spec.lease_transitions) == ("me", 0)
     assert replica.working
 
