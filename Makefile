@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SUITES ?= suites
+SCHEDULERS ?= kube-scheduler kubesched
 WORKERS ?= 2
 ARGS   ?=
 
-.PHONY: help sync lint test integration docs tools e2e sensitivity leaders mutants faults switches bench lock clean
+.PHONY: help sync lint test integration docs tools e2e sensitivity coverage leaders mutants faults switches bench lock clean
 
 help: ## Print this help
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -29,17 +30,22 @@ test: sync ## Unit tests: virtual time, no cluster
 integration: sync tools ## Tests of our own parts on a real control plane
 	$(BIN)/python -m pytest tests/integration $(ARGS)
 
-docs: sync tools ## Write the pages that compare both running schedulers anew
-	KUBESCHED_UPDATE_DOCS=1 $(BIN)/python -m pytest tests/integration/kubesched/test_side_by_side.py $(ARGS)
+docs: sync tools ## Write the generated pages anew: the references, and those that compare both running schedulers
+	$(BIN)/python -m kubesched.reference api > docs/api.md
+	$(BIN)/python -m kubesched.reference configuration > docs/configuration.md
+	KUBESCHED_UPDATE_DOCS=1 $(BIN)/python -m pytest $(addprefix tests/integration/kubesched/,test_side_by_side.py test_flags.py test_plugin_arguments.py) $(ARGS)
 
 tools: sync ## Install the pinned control plane programs into the cache
 	$(BIN)/schedlab tools install
 
 e2e: sync tools ## Run the suites against kube-scheduler and kubesched on real control planes
-	$(BIN)/schedlab test $(SUITES) -n $(WORKERS) --scheduler kube-scheduler --scheduler kubesched $(ARGS)
+	$(BIN)/schedlab test $(SUITES) -n $(WORKERS) $(addprefix --scheduler ,$(SCHEDULERS)) $(ARGS)
 
 sensitivity: sync tools ## Every suite test must fail once its plugin is disabled, or its own mutation applied
-	$(BIN)/schedlab test $(SUITES) -n $(WORKERS) --scheduler kube-scheduler --scheduler kubesched --sensitivity $(ARGS)
+	$(BIN)/schedlab test $(SUITES) -n $(WORKERS) $(addprefix --scheduler ,$(SCHEDULERS)) --sensitivity $(ARGS)
+
+coverage: sync ## Write docs/coverage.md from the newest run of the suites
+	$(BIN)/schedlab coverage artifacts/latest > docs/coverage.md
 
 leaders: sync tools ## Kill the leader of three replicas again and again while 5,000 pods arrive
 	$(BIN)/python -m tests.bench.leaders $(ARGS)

@@ -14,7 +14,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
 
@@ -31,20 +30,22 @@ from kubesched.client.rest import RestClient
 from kubesched.client.statuses import StatusPatches
 from kubesched.client.volumes import VolumeWriter
 from kubesched.clock import Clock, SystemClock
-from kubesched.config.defaults import IN_TREE
+from kubesched.config.extended import as_run
 from kubesched.config.flags import ALL
 from kubesched.config.flagset import Flags
 from kubesched.config.gates import FeatureGateError
 from kubesched.config.load import dumps
-from kubesched.config.options import Options, OptionsError
+from kubesched.config.options import Options
 from kubesched.config.options import resolve as resolve_options
-from kubesched.config.problems import ConfigError
+from kubesched.config.problems import ConfigError, OptionsError, failed_to_open
 from kubesched.core import CoreOptions, build_core
+from kubesched.election_metrics import ElectionMetrics
 from kubesched.extender import HttpExtender, build_extenders
-from kubesched.framework.registry import ENTRY_POINT_GROUP
+from kubesched.framework.registry import Registry
 from kubesched.leading import Leading
 from kubesched.metrics import Metrics
 from kubesched.plugins.registry import registry
+from kubesched.rest_metrics import RestMetrics
 from kubesched.schedule_one import Core
 from kubesched.scheduler import Api, Scheduler
 from kubesched.serving.port import SecurePort, ServingError
@@ -68,6 +69,7 @@ class App:
     """A process that is ready to run."""
 
     options: Options
+    registry: Registry
     endpoint: Endpoint
     clock: Clock
     rng: Random
@@ -80,21 +82,23 @@ def setup(flags: Flags) -> App | None:
     Raises StartupError.
     """
     clock = SystemClock()
-    plugins = IN_TREE | {point.name for point in entry_points(group=ENTRY_POINT_GROUP)}
     try:
-        options = resolve_options(flags, plugins)
+        known = registry()
+        options = resolve_options(flags, known.names, known.args_type)
         _say(options)
         if path := flags.text("write-config-to"):
-            Path(path).write_text(dumps(options.config))
+            Path(path).write_text(dumps(as_run(options.config)))
             _log.info("Wrote configuration", file=path)
             return None
         connection = options.config.client_connection
         endpoint = resolve(connection.kubeconfig, flags.text("master"), clock, os.environ)
-        build_core(CoreOptions(options.config, options.gates, registry()), clock, Random(0))  # noqa: S311
+        build_core(CoreOptions(options.config, options.gates, known), clock, Random(0))  # noqa: S311
         extenders = build_extenders(options.config)
-    except (ConfigError, FeatureGateError, OptionsError, KubeconfigError, OSError, ValueError) as error:
+    except OSError as error:
+        raise StartupError(failed_to_open(error)) from error
+    except (ConfigError, FeatureGateError, OptionsError, KubeconfigError, ValueError) as error:
         raise StartupError(str(error)) from error
-    return App(options, endpoint, clock, Random(), extenders)  # noqa: S311 - ties between nodes, no secret
+    return App(options, known, endpoint, clock, Random(), extenders)  # noqa: S311 - ties between nodes, no secret
 
 
 def serve(app: App) -> int:
@@ -161,16 +165,18 @@ class Process:
         app, clock, rng = self._app, self._app.clock, self._app.rng
         config, flags = app.options.config, app.options.flags
         connection = config.client_connection
-        client = RestClient(app.endpoint, clock, user_agent=USER_AGENT)
         lease_timeout = config.leader_election.renew_deadline / 2
         lanes = Lanes(clock, qps=connection.qps, burst=connection.burst, lease_timeout=lease_timeout)
         metrics, intake = Metrics(), Intake(clock)
+        rest = RestMetrics(metrics.registry)
+        traffic = rest.of(app.endpoint.server)
+        client = RestClient(app.endpoint, clock, user_agent=USER_AGENT, traffic=traffic)
         writer = PodWriter(client, lanes, clock, rng)
         api = Api(writer, StatusPatches(writer), EventRecorder(client, lanes.event, clock, rng))
         core_options = CoreOptions(
             config,
             app.options.gates,
-            registry(),
+            app.registry,
             max_in_unschedulable=flags.number("pod-max-in-unschedulable-pods-duration"),
             writer=writer,
             volume_writer=VolumeWriter(client, lanes),
@@ -194,7 +200,7 @@ class Process:
             scheduler=Scheduler(
                 core, intake, api, metrics, may_write=leading.elector.may_write if leading else None
             ),
-            port=self._port(metrics, core, lanes, leading),
+            port=self._port(metrics, rest, core, lanes, leading),
             reflectors=reflectors,
             leading=leading,
         )
@@ -233,7 +239,9 @@ class Process:
         lanes.guard(leading.elector.may_write)
         return leading
 
-    def _port(self, metrics: Metrics, core: Core, lanes: Lanes, leading: Leading | None) -> SecurePort:
+    def _port(
+        self, metrics: Metrics, rest: RestMetrics, core: Core, lanes: Lanes, leading: Leading | None
+    ) -> SecurePort:
         options = self._app.options
         process_metrics.register(metrics.registry, VERSION, options.gates)
         port = SecurePort(
@@ -242,9 +250,11 @@ class Process:
             self._app.clock,
             lanes.review,
             VERSION,
+            traffic=rest.of,
             pages={"/metrics/resources": pod_resources.page(lambda: _pods(core))},
         )
         if leading is not None:
+            metrics.registry.register(ElectionMetrics(leading.elector))
             port.health.extra["leaderElection"] = leading.health
         return port
 

@@ -18,7 +18,10 @@ from kubesched.config.flagset import FlagError, Flags, HelpRequestedError, parse
 KUBERNETES_VERSION = "v1.36.3"
 
 # Subcommand: where its click command is.
-_SUBCOMMANDS = {"explain": "kubesched.explain.command:explain"}
+_SUBCOMMANDS = {
+    "explain": "kubesched.explain.command:explain",
+    "new-plugin": "kubesched.new_plugin.command:new_plugin",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -34,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except FlagError as error:
         sys.stderr.write(f"{usage()}\nError: {error}\n")
         sys.exit(1)
-    if (version := flags.text("version")) != "false":
+    if (version := flags.text("version")) in {"true", "raw"}:
         sys.stdout.write(f"{_version(version)}\n")
         sys.exit(0)
     sys.exit(_run(flags))
@@ -44,11 +47,9 @@ def _run(flags: Flags) -> int:
     """Run the scheduler until it is told to stop or cannot go on; the exit code."""
     from kubesched import logs  # noqa: PLC0415 - the help must not wait for it
 
-    try:
-        logs.configure(int(flags.number("v")), flags.text("logging-format"), flags.text("vmodule"))
-    except ValueError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+    style = flags.text("logging-format")
+    split = style in {"text", "json"} and flags.on(f"log-{style}-split-stream")
+    logs.configure(int(flags.number("v")), style, flags.items("vmodule"), split=split)
     from kubesched.app import StartupError, serve, setup  # noqa: PLC0415 - the help must not wait for it
 
     try:

@@ -18,7 +18,8 @@ from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.framework.extending import Extender
 from kubesched.framework.handle import Handle, VolumeWriter, Writer, nobody_counts
 from kubesched.framework.measured import Measure
-from kubesched.framework.profile import Registry, build
+from kubesched.framework.profile import build
+from kubesched.framework.registry import Registry
 from kubesched.framework.runtime import Framework
 from kubesched.queue import SchedulingQueue
 from kubesched.queue.hints import Observe

@@ -6,6 +6,7 @@ The protocol has Go's field names as keys; answers are read as Go reads them, wi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -14,10 +15,10 @@ import msgspec
 
 from kubesched.api.objects import Node, Pod
 from kubesched.api.original import original
-from kubesched.client.kubeconfig import Endpoint, Pem
+from kubesched.client.kubeconfig import Endpoint, Pem, environment_proxy
 from kubesched.client.posting import Poster, PostError
 from kubesched.client.tokens import StaticToken
-from kubesched.config.extended import concerns, ordered_extenders
+from kubesched.config.extended import DEFAULT_TIMEOUT, concerns, ordered_extenders
 from kubesched.config.types import Extender as ExtenderConfig
 from kubesched.config.types import ExtenderTLS, KubeSchedulerConfiguration
 from kubesched.extender_answers import (
@@ -30,9 +31,6 @@ from kubesched.extender_answers import (
 from kubesched.framework.extending import ExtenderError, Filtered, VictimIds, Victims
 
 Answer = TypeVar("Answer")
-
-# Seconds that a call may take where the configuration does not say.
-DEFAULT_TIMEOUT = 5.0
 
 
 def build_extenders(config: KubeSchedulerConfiguration) -> tuple[HttpExtender, ...]:
@@ -159,6 +157,7 @@ def _endpoint(config: ExtenderConfig) -> Endpoint:
         key=key,
         verify=not tls.insecure and (bool(ca) or not config.enable_https),
         server_name=tls.server_name,
+        proxy=environment_proxy(config.url_prefix, os.environ),
     )
 
 

@@ -1,9 +1,9 @@
 """Log lines as Kubernetes components write them: klog's text or JSON, structured, with `-v` levels.
 
 `-v` levels are the standard library's levels below INFO: level v is 20 - v, so anything that logs through
-`logging` is filtered and formatted the same way. Values are single facts (names, counts, texts), never whole
-objects, headers or environments: what tenants write must not flood or forge the log. Follows `klog/v2` and
-`component-base/logs`.
+`logging` is filtered and formatted the same way. Both forms go to stderr, unless the streams are split.
+Values are single facts (names, counts, texts), never whole objects, headers or environments: what tenants
+write must not flood or forge the log. Follows `klog/v2` and `component-base/logs`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,14 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TextIO
 
+_OURS = "kubesched"
 _VALUES = "kv"
+# Keys whose values are "namespace/name" of an object, which JSON shows in two fields.
+_OBJECTS = frozenset({"pod", "victim", "preemptor"})
 _VERBOSITY_FIELD = "v"
 
 
@@ -54,27 +58,42 @@ def get(name: str) -> Log:
 
 
 def configure(
-    verbosity: int = 0, style: str = "text", vmodule: str = "", stream: TextIO | None = None
+    verbosity: int = 0,
+    style: str = "text",
+    vmodule: Sequence[str] = (),
+    stream: TextIO | None = None,
+    *,
+    split: bool = False,
 ) -> None:
-    """Send all logging to a stream in one style, `text` or `json`.
+    """Send all logging to a stream, stderr by default, in one style, `text` or `json`.
 
-    `vmodule` is klog's `pattern=N,...`: modules whose name matches get another verbosity. Raises ValueError.
+    `vmodule` are klog's `pattern=N`: modules whose name matches get another verbosity. With `split` only what
+    is logged as an error goes there, in text also warnings, and all else to stdout.
     """
-    if style not in {"text", "json"}:
-        raise ValueError(f'unsupported log format: "{style}"')
-    handler = logging.StreamHandler(stream or (sys.stderr if style == "text" else sys.stdout))
-    handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
+    errors = logging.StreamHandler(stream or sys.stderr)
+    handlers = [errors]
+    if split:
+        above = logging.ERROR if style == "json" else logging.WARNING
+        errors.setLevel(above)
+        others = logging.StreamHandler(sys.stdout)
+        others.addFilter(lambda record: record.levelno < above)
+        handlers.append(others)
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
-    root.addHandler(handler)
+    for handler in handlers:
+        handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
+        root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.getLogger("kubesched").setLevel(logging.INFO - verbosity)
-    for part in filter(None, vmodule.split(",")):
-        pattern, separator, level = part.partition("=")
-        if not separator or not level.isdigit():
-            raise ValueError(f"syntax error: expect comma-separated list of filename=N, got {part!r}")
-        logging.getLogger(f"kubesched.{pattern}").setLevel(logging.INFO - int(level))
+    set_verbosity(verbosity)
+    for part in vmodule:
+        pattern, _, level = part.partition("=")
+        logging.getLogger(f"{_OURS}.{pattern}").setLevel(logging.INFO - int(level))
+
+
+def set_verbosity(verbosity: int) -> None:
+    """Write lines up to this verbosity from now on; what `vmodule` says of a module stays."""
+    logging.getLogger(_OURS).setLevel(logging.INFO - verbosity)
 
 
 class TextFormatter(logging.Formatter):
@@ -103,10 +122,18 @@ class JsonFormatter(logging.Formatter):
         }
         if record.levelno <= logging.INFO:
             line[_VERBOSITY_FIELD] = logging.INFO - record.levelno
-        line |= _values(record)
+        line |= {
+            key: _reference(value) if key in _OBJECTS else value for key, value in _values(record).items()
+        }
         if record.exc_info:
             line["stacktrace"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str, ensure_ascii=False)
+
+
+def _reference(value: object) -> object:
+    """An object as klog's `ObjectRef` is marshalled."""
+    namespace, slash, name = str(value).rpartition("/")
+    return {"name": name, "namespace": namespace} if slash else value
 
 
 def _letter(record: logging.LogRecord) -> str:

@@ -12,7 +12,6 @@ from typing import Generic, TypeVar
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import (
-    CounterMetricFamily,
     GaugeMetricFamily,
     HistogramMetricFamily,
     Metric,
@@ -126,9 +125,9 @@ class Counter(_Family[Count]):
 
     def metric(self) -> Metric:
         """The family."""
-        family = CounterMetricFamily(self.name, self.help, labels=self.label_names)
+        family = Metric(self.name.removesuffix("_total"), self.help, "counter")
         for values, child in self.children.items():
-            family.add_metric(values, child.value)
+            family.add_sample(self.name, dict(zip(self.label_names, values, strict=True)), child.value)
         return family
 
 

@@ -171,12 +171,14 @@ class EventRecorder:
             try:
                 await self._write_once(job)
             except ApiError as error:
-                exists = error.reason == "AlreadyExists"
-                if not (exists and job.is_patch):
-                    _log.info("Server rejected event (will not retry!)", v=5 if exists else 0, err=error)
+                if error.reason != "AlreadyExists":
+                    _log.error("Server rejected event (will not retry!)", error, reason=job.body["reason"])
+                    return
+                if not job.is_patch:
+                    _log.info("Server rejected event (will not retry!)", v=5, err=error)
                     return
             except UnreachableError as error:
-                _log.info("Unable to write event (may retry after sleeping)", v=2, err=error)
+                _log.error("Unable to write event (may retry after sleeping)", error)
             else:
                 return
             await self._clock.sleep(_RETRY * (1 + 0.25 * self._rng.random()))

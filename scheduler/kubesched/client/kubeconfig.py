@@ -1,7 +1,7 @@
 """Where the API server is and how to be known there: a kubeconfig file, or the pod's service account.
 
 A kubeconfig is used only when it is named; `~/.kube/config` is never picked up by itself. What cannot be
-honoured (a proxy, an auth-provider) is refused rather than ignored. Follows `client-go/tools/clientcmd`.
+honoured (an auth-provider) is refused rather than ignored. Follows `client-go/tools/clientcmd`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 import yaml
 
+from kubesched.client.proxies import ProxyError, checked, proxy_for
 from kubesched.client.tokens import ExecToken, FileToken, StaticToken, TokenSource
 from kubesched.clock import Clock
 
@@ -95,7 +96,7 @@ class Pem:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Everything needed to talk to one API server."""
+    """Everything needed to talk to one API server. `proxy` is the forward proxy to go through, if any."""
 
     server: str
     tokens: TokenSource
@@ -105,12 +106,21 @@ class Endpoint:
     verify: bool = True
     server_name: str = ""
     headers: Mapping[str, str] | None = None
+    proxy: str | None = None
 
 
-def load(path: Path | str, clock: Clock, *, context: str = "", server: str = "") -> Endpoint:
+def load(
+    path: Path | str,
+    clock: Clock,
+    *,
+    context: str = "",
+    server: str = "",
+    environ: Mapping[str, str] = os.environ,
+) -> Endpoint:
     """The endpoint of a kubeconfig's current or named context; `server` overrides the address.
 
-    Raises KubeconfigError, which names the file and the entry.
+    Its `proxy-url` counts, or else what `environ` says of proxies. Raises KubeconfigError, which names the
+    file and the entry.
     """
     path = Path(path)
     try:
@@ -126,7 +136,7 @@ def load(path: Path | str, clock: Clock, *, context: str = "", server: str = "")
     chosen = _entry(path, config.contexts, "context", name, _Context)
     cluster = _entry(path, config.clusters, "cluster", chosen.cluster, Cluster)
     user = _entry(path, config.users, "user", chosen.user, User) if chosen.user else User()
-    return _endpoint(path, cluster, user, clock, server)
+    return _endpoint(path, cluster, user, clock, server=server, environ=environ)
 
 
 def in_cluster(clock: Clock, environ: Mapping[str, str], root: Path = _SERVICE_ACCOUNT) -> Endpoint:
@@ -138,27 +148,47 @@ def in_cluster(clock: Clock, environ: Mapping[str, str], root: Path = _SERVICE_A
             "(KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set)"
         )
     address = f"[{host}]" if ":" in host else host
+    server = f"https://{address}:{port}"
     return Endpoint(
-        server=f"https://{address}:{port}",
+        server=server,
         tokens=FileToken(root / "token", clock),
         ca=Pem(root / "ca.crt"),
+        proxy=environment_proxy(server, environ),
     )
 
 
 def resolve(kubeconfig: str, master: str, clock: Clock, environ: Mapping[str, str]) -> Endpoint:
     """The endpoint kube-scheduler would use: kubeconfig under `--master`, `--master` alone, or in cluster."""
     if kubeconfig:
-        return load(kubeconfig, clock, server=master)
+        return load(kubeconfig, clock, server=master, environ=environ)
     if master:
-        return Endpoint(server=_checked_server(master), tokens=StaticToken(None))
+        server = _checked_server(master)
+        return Endpoint(server, StaticToken(None), proxy=environment_proxy(server, environ))
     return in_cluster(clock, environ)
 
 
-def _endpoint(path: Path, cluster: Cluster, user: User, clock: Clock, server: str) -> Endpoint:
+def environment_proxy(server: str, environ: Mapping[str, str]) -> str | None:
+    """The proxy that HTTPS_PROXY and its kin name for a server. Raises KubeconfigError."""
+    try:
+        return proxy_for(server, environ)
+    except ProxyError as error:
+        raise KubeconfigError(str(error)) from error
+
+
+def _proxy(path: Path, cluster: Cluster, server: str, environ: Mapping[str, str]) -> str | None:
+    if not cluster.proxy_url:
+        return environment_proxy(server, environ)
+    try:
+        return checked(cluster.proxy_url, f"{path}: proxy-url")
+    except ProxyError as error:
+        raise KubeconfigError(str(error)) from error
+
+
+def _endpoint(
+    path: Path, cluster: Cluster, user: User, clock: Clock, *, server: str, environ: Mapping[str, str]
+) -> Endpoint:
     where = path.parent
     server = _checked_server(server or cluster.server)
-    if cluster.proxy_url:
-        raise KubeconfigError(f"{path}: proxy-url is not supported")
     if cluster.insecure_skip_tls_verify and not _is_loopback(server):
         raise KubeconfigError(f"{path}: insecure-skip-tls-verify is refused except on loopback: give the CA")
     certificate = _pem(path, where, user.client_certificate, user.client_certificate_data)
@@ -178,6 +208,7 @@ def _endpoint(path: Path, cluster: Cluster, user: User, clock: Clock, server: st
         verify=not cluster.insecure_skip_tls_verify,
         server_name=cluster.tls_server_name,
         headers=headers,
+        proxy=_proxy(path, cluster, server, environ),
     )
 
 
@@ -230,6 +261,10 @@ def _checked_server(server: str) -> str:
     parts = urlsplit(server)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise KubeconfigError(f"invalid server address: {server!r}")
+    try:
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError as error:
+        raise KubeconfigError(f'host must be a URL or a host:port pair: "{server}"') from error
     return server.rstrip("/")
 
 

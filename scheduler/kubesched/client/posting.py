@@ -35,6 +35,7 @@ class Poster:
         """
         self._tls = ClientTls(endpoint) if endpoint.server.startswith("https:") else None
         self._server_name = endpoint.server_name or None
+        self._proxy = endpoint.proxy
         self._limits = aiohttp.ClientTimeout(total=seconds)
         self._session: aiohttp.ClientSession | None = None
 
@@ -47,6 +48,7 @@ class Poster:
                 headers={"Content-Type": "application/json"},
                 timeout=self._limits,
                 server_hostname=self._server_name,
+                proxy=self._proxy,
             ) as response:
                 if response.status != 200:
                     raise PostError(f"code {response.status}", response.status)

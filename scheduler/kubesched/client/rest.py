@@ -20,6 +20,7 @@ from kubesched.client.errors import ApiError, UnreachableError, from_response
 from kubesched.client.kubeconfig import Endpoint
 from kubesched.client.lanes import Lane
 from kubesched.client.tls import ClientTls
+from kubesched.client.traffic import NoTraffic, Traffic
 from kubesched.clock import Clock
 
 JSON = "application/json"
@@ -37,10 +38,14 @@ _CONNECTION_LOST = (aiohttp.ClientError, asyncio.TimeoutError, ConnectionError, 
 class RestClient:
     """Talks to one API server. Close it when done."""
 
-    def __init__(self, endpoint: Endpoint, clock: Clock, *, user_agent: str) -> None:
+    def __init__(
+        self, endpoint: Endpoint, clock: Clock, *, user_agent: str, traffic: Traffic | None = None
+    ) -> None:
         self._endpoint = endpoint
         self._clock = clock
+        self._traffic = traffic or NoTraffic()
         self._server_name = endpoint.server_name or None
+        self._proxy = endpoint.proxy
         self._tls = ClientTls(endpoint) if endpoint.server.startswith("https:") else None
         self._tls_checked = clock.now()
         connector = aiohttp.TCPConnector(
@@ -80,28 +85,22 @@ class RestClient:
         params: Mapping[str, str] | None = None,
     ) -> bytes:
         """The body of a successful answer. Raises ApiError when refused, else UnreachableError."""
-        for attempt in range(_ATTEMPTS):
-            async with lane.slot():
+        asked = self._clock.now()
+        headers = {} if body is None else {"Content-Type": content_type}
+        try:
+            for _ in range(_ATTEMPTS - 1):
                 try:
-                    return await self._once(
-                        method,
-                        path,
-                        seconds=lane.timeout,
-                        body=body,
-                        content_type=content_type,
-                        params=params,
-                    )
+                    return await self._in_turn(method, path, lane, headers, body=body, params=params)
                 except ApiError as error:
-                    if (
-                        error.retry_after is None
-                        or error.status not in {429, 503}
-                        or attempt + 1 == _ATTEMPTS
-                    ):
+                    if error.retry_after is None or error.status not in {429, 503}:
                         raise
-                    delay = error.retry_after
-            _log.info("Server asked to wait", v=2, lane=lane.name, seconds=delay, path=path)
-            await self._clock.sleep(delay)
-        raise AssertionError("unreachable")
+                    delay, code = error.retry_after, str(error.status)
+                _log.info("Server asked to wait", v=2, lane=lane.name, seconds=delay, path=path)
+                await self._clock.sleep(delay)
+                self._traffic.retried(method, code)
+            return await self._in_turn(method, path, lane, headers, body=body, params=params)
+        finally:
+            self._traffic.took(method, self._clock.now() - asked)
 
     async def get(self, path: str, lane: Lane, params: Mapping[str, str] | None = None) -> bytes:
         """GET."""
@@ -126,6 +125,7 @@ class RestClient:
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str]) -> AsyncIterator[AsyncIterator[bytes]]:
         """The chunks of an endless answer. Raises ApiError when refused, UnreachableError when it breaks."""
+        answered = False
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT, sock_read=_STREAM_SILENCE)
         try:
             async with self._session.get(
@@ -134,42 +134,53 @@ class RestClient:
                 headers=await self._headers(),
                 timeout=timeout,
                 server_hostname=self._server_name,
+                proxy=self._proxy,
             ) as response:
+                answered = True
+                self._traffic.answered("GET", str(response.status), sent=None, received=None)
                 if response.status >= 400:
-                    await self._refuse(response)
+                    raise self._refusal(response, await response.read())
                 yield response.content.iter_any()
         except _CONNECTION_LOST as error:
+            if not answered:
+                self._traffic.answered("GET", "<error>", sent=None, received=None)
             raise _unreachable(error) from error
 
-    async def _once(
+    async def _in_turn(
         self,
         method: str,
         path: str,
+        lane: Lane,
+        headers: Mapping[str, str],
         *,
-        seconds: float,
         body: bytes | None,
-        content_type: str,
         params: Mapping[str, str] | None,
     ) -> bytes:
-        headers = await self._headers()
-        if body is not None:
-            headers["Content-Type"] = content_type
-        limits = aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_TIMEOUT)
-        try:
-            async with self._session.request(
-                method, self._url(path), data=body, params=params, headers=headers, timeout=limits,
-                server_hostname=self._server_name,
-            ) as response:  # fmt: skip
-                if response.status >= 400:
-                    await self._refuse(response)
-                return await response.read()
-        except _CONNECTION_LOST as error:
-            raise _unreachable(error) from error
+        """One try, when the lane lets it."""
+        asked = self._clock.now()
+        async with lane.slot():
+            self._traffic.waited(method, self._clock.now() - asked)
+            limits = aiohttp.ClientTimeout(total=lane.timeout, sock_connect=_CONNECT_TIMEOUT)
+            headers = {**headers, **await self._headers()}
+            sent = None if body is None else len(body)
+            try:
+                async with self._session.request(
+                    method, self._url(path), data=body, params=params, headers=headers, timeout=limits,
+                    server_hostname=self._server_name, proxy=self._proxy,
+                ) as response:  # fmt: skip
+                    data = await response.read()
+            except _CONNECTION_LOST as error:
+                self._traffic.answered(method, "<error>", sent=sent, received=None)
+                raise _unreachable(error) from error
+            self._traffic.answered(method, str(response.status), sent=sent, received=len(data))
+            if response.status >= 400:
+                raise self._refusal(response, data)
+            return data
 
-    async def _refuse(self, response: aiohttp.ClientResponse) -> None:
+    def _refusal(self, response: aiohttp.ClientResponse, data: bytes) -> ApiError:
         if response.status == 401:
             self._endpoint.tokens.invalidate()
-        raise from_response(response.status, response.headers, await response.read())
+        return from_response(response.status, response.headers, data)
 
     async def _headers(self) -> dict[str, str]:
         if self._tls and self._clock.now() - self._tls_checked >= _CERTIFICATE_CHECK:

@@ -5,13 +5,15 @@ Follows `k8s.io/kube-scheduler/config/v1/types_pluginargs.go` and `pkg/scheduler
 
 from __future__ import annotations
 
-from typing import ClassVar, NewType
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, NewType, TypeAlias
 
 import msgspec
 
 from kubesched.api.affinity import NodeAffinity, TopologySpreadConstraint
 
 Seconds = NewType("Seconds", float)
+"""A duration: a file writes "1m30s", the plugin gets seconds."""
 
 LEAST_ALLOCATED = "LeastAllocated"
 MOST_ALLOCATED = "MostAllocated"
@@ -19,9 +21,24 @@ REQUESTED_TO_CAPACITY_RATIO = "RequestedToCapacityRatio"
 
 
 class PluginArgs(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The base of all plugin arguments; a subclass's `kind` is the plugin's name followed by "Args"."""
+    """The base of all plugin arguments: an immutable record whose fields are written in camelCase in a file.
+
+    A file may state `kind`: the name of the class, which upstream makes of the plugin's name and "Args".
+    Types, unknown and missing fields are checked with line and column when a file is read; `problems` adds
+    rules of the plugin's own.
+    """
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 - msgspec's options, handed on
+        """Name the kind after the class, unless it states another."""
+        super().__init_subclass__(**kwargs)
+        if "kind" not in cls.__dict__:
+            cls.kind = cls.__name__
+
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """What is wrong with the values: (field as the file names it, message) each; nothing by default."""
+        return ()
 
 
 class ResourceSpec(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -50,9 +67,12 @@ class RequestedToCapacityRatio(msgspec.Struct, frozen=True, kw_only=True, rename
 
 
 class ScoringStrategy(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How NodeResourcesFit turns requests and capacity into a score, and over which resources."""
+    """How NodeResourcesFit turns requests and capacity into a score, and over which resources.
 
-    type: str = LEAST_ALLOCATED
+    Whoever gives a strategy has to give its type, too.
+    """
+
+    type: str = ""
     resources: tuple[ResourceSpec, ...] = DEFAULT_RESOURCES
     requested_to_capacity_ratio: RequestedToCapacityRatio | None = None
 
@@ -83,7 +103,7 @@ class NodeResourcesFitArgs(PluginArgs, frozen=True, kw_only=True, rename="camel"
 
     ignored_resources: tuple[str, ...] = ()
     ignored_resource_groups: tuple[str, ...] = ()
-    scoring_strategy: ScoringStrategy = ScoringStrategy()
+    scoring_strategy: ScoringStrategy = ScoringStrategy(type=LEAST_ALLOCATED)
 
 
 class PodTopologySpreadArgs(PluginArgs, frozen=True, kw_only=True, rename="camel"):
@@ -130,6 +150,9 @@ class DynamicResourcesArgs(PluginArgs, frozen=True, kw_only=True, rename="camel"
     filter_timeout: Seconds | None = None
     binding_timeout: Seconds | None = None
 
+
+ArgsType: TypeAlias = Callable[[str], type[PluginArgs] | None]
+"""Tells the type of a plugin's arguments by the plugin's name; None: they stay a plain mapping."""
 
 # Plugin name: the type of its arguments.
 ARGS: dict[str, type[PluginArgs]] = {

@@ -19,10 +19,11 @@ import yaml
 from msgspec.structs import FieldInfo
 
 from kubesched.config import durations
-from kubesched.config.args import Seconds
+from kubesched.config.args import ARGS, ArgsType, Seconds
 from kubesched.config.problems import Problem, suggestion
 
 _Build = Callable[[list[object]], object]
+_MERGE = "tag:yaml.org,2002:merge"
 _TYPE_META = ("apiVersion", "kind")
 _WORDS: dict[object, str] = {
     str: "a string",
@@ -37,8 +38,9 @@ _WORDS: dict[object, str] = {
 class Decoder:
     """Decodes one document; collects `problems` and remembers the place of every field by its path."""
 
-    def __init__(self, api_version: str) -> None:
+    def __init__(self, api_version: str, args_type: ArgsType = ARGS.get) -> None:
         self.problems: list[Problem] = []
+        self.args_type = args_type
         self.places: dict[str, yaml.Mark] = {}
         self._api_version = api_version
         self._scalars = yaml.SafeLoader("")
@@ -102,7 +104,7 @@ class Decoder:
             else:
                 info = fields[key]
                 refine = getattr(kind, "refine", None)
-                refined = refine(info.name, values) if refine else None
+                refined = self._refined(refine, info.name, values, path) if refine else None
                 value = self.decode(child, refined or info.type, path)
                 if value is not msgspec.UNSET:
                     values[info.name] = value
@@ -112,6 +114,16 @@ class Decoder:
                 self.problem(_join(field, key), "Required value")
         return msgspec.UNSET if missing else kind(**values)
 
+    def _refined(
+        self, refine: Callable[..., object], field: str, siblings: Mapping[str, object], path: str
+    ) -> object:
+        """A type that depends on sibling fields; a plugin that cannot tell it is a problem of the field."""
+        try:
+            return refine(field, siblings, self.args_type)
+        except ValueError as error:
+            self.problem(path, str(error))
+            return None
+
     def _type_meta(self, node: yaml.Node, kind: type[msgspec.Struct], key: str, field: str) -> None:
         """`apiVersion` and `kind` may be left out of plugin args, but never differ from what is expected."""
         expected = self._api_version if key == "apiVersion" else kind.kind  # type: ignore[attr-defined]
@@ -120,7 +132,11 @@ class Decoder:
 
     def _pairs(self, node: yaml.MappingNode, field: str) -> list[tuple[str, yaml.Node]]:
         pairs: dict[str, yaml.Node] = {}
+        merged: dict[str, yaml.Node] = {}
         for key_node, value in node.value:
+            if key_node.tag == _MERGE:
+                merged |= self._merged(value, field)
+                continue
             key = str(key_node.value)
             path = _join(field, key)
             if key in pairs:
@@ -129,7 +145,19 @@ class Decoder:
             else:
                 self.places[path] = key_node.start_mark
                 pairs[key] = value
-        return list(pairs.items())
+        return list((merged | pairs).items())
+
+    def _merged(self, node: yaml.Node, field: str) -> dict[str, yaml.Node]:
+        """What `<<` brings in: of several mappings the first wins, and over all the keys beside it."""
+        if isinstance(node, yaml.MappingNode):
+            return dict(self._pairs(node, field))
+        if not isinstance(node, yaml.SequenceNode):
+            self._mismatch(node, "a mapping or a list of mappings", _join(field, "<<"))
+            return {}
+        pairs: dict[str, yaml.Node] = {}
+        for child in reversed(node.value):
+            pairs |= self._merged(child, field)
+        return pairs
 
     def _scalar(self, node: yaml.Node, kind: object, field: str) -> object:
         expected = _WORDS.get(kind, "a value")
@@ -145,6 +173,8 @@ class Decoder:
             return self._reject(field, str(error))
         if kind is float and type(value) is int:
             value = float(value)
+        if kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)
         return value if type(value) is kind else self._mismatch(node, expected, field)
 
     def _plain(self, node: yaml.Node, field: str) -> object:

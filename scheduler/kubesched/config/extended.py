@@ -1,6 +1,8 @@
-"""What extenders change in the profiles: resources that they alone manage are not Fit's business.
+"""What becomes of a configuration when a scheduler is built from it.
 
-Follows upstream `buildExtenders` (pkg/scheduler/scheduler.go, 1.36).
+Resources that extenders alone manage are not Fit's business, extenders get their timeout, and only arguments
+that a plugin takes remain. Follows upstream `buildExtenders` (pkg/scheduler/scheduler.go, 1.36) and the
+captured profile of `NewFramework`.
 """
 
 from __future__ import annotations
@@ -8,8 +10,33 @@ from __future__ import annotations
 import msgspec
 
 from kubesched.api.objects import Pod
-from kubesched.config.args import NodeResourcesFitArgs
+from kubesched.config.args import NodeResourcesFitArgs, Seconds
 from kubesched.config.types import Extender, KubeSchedulerConfiguration, PluginConfig, Profile, RawArgs
+
+# Seconds that a call of an extender may take where the configuration does not say.
+DEFAULT_TIMEOUT = 5.0
+
+
+def as_run(config: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
+    """The configuration as `--write-config-to` writes it and `/configz` serves it. Raises ValueError."""
+    return msgspec.structs.replace(
+        config,
+        extenders=tuple(
+            msgspec.structs.replace(extender, http_timeout=extender.http_timeout or Seconds(DEFAULT_TIMEOUT))
+            for extender in config.extenders
+        ),
+        profiles=tuple(map(_taken, extended_profiles(config))),
+    )
+
+
+def _taken(profile: Profile) -> Profile:
+    """The profile with the arguments of the plugins that it enables, by name."""
+    plugins = profile.plugins
+    enabled = {
+        plugin.name for point in plugins.__struct_fields__ for plugin in getattr(plugins, point).enabled
+    }
+    taken = [item for item in profile.plugin_config if item.name in enabled and item.args is not None]
+    return msgspec.structs.replace(profile, plugin_config=tuple(sorted(taken, key=lambda item: item.name)))
 
 
 def ordered_extenders(config: KubeSchedulerConfiguration) -> list[Extender]:

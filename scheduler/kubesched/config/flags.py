@@ -10,29 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kubesched.config import durations
-from kubesched.config.flagset import (
+from kubesched.config.flag_kinds import (
     BOOL,
     DURATION,
     FLOAT,
+    GATES,
     INT,
+    INT32,
+    INT32S,
     IP,
     LEVEL,
+    NAMED_PAIRS,
+    PAIRS,
+    PATTERNS,
+    QUANTITY,
     STRING,
     STRINGS,
     VERSION,
-    WHOLE_STRINGS,
-    Flag,
-    Value,
 )
+from kubesched.config.flagset import Flag
 
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - upstream's default
 _IGNORED = "DEPRECATED, and ignored when --config is given: "
 _HTTP1 = "only HTTP/1.1 is served"
 _OPENSSL = "OpenSSL's own choice is used"
-_NO_PROFILING = "there is no profiling endpoint"
 _NO_PROXY = "requests through a front proxy are not authenticated"
-_ONE_STREAM = "logs are one unbuffered stream"
-_METRICS = "all metrics are shown, with all labels"
+_UNBUFFERED = "every line is written at once"
 
 SECTIONS: Mapping[str, tuple[Flag, ...]] = {
     "Misc": (
@@ -51,11 +54,11 @@ SECTIONS: Mapping[str, tuple[Flag, ...]] = {
         Flag(
             "tls-cert-file", STRING, "", "The certificate for HTTPS; without it a self-signed one is made."
         ),
-        Flag("tls-cipher-suites", STRINGS, (), "The cipher suites for HTTPS.", inert=_OPENSSL),
-        Flag("tls-curve-preferences", STRINGS, (), "The key exchange mechanisms.", inert=_OPENSSL),
-        Flag("tls-min-version", STRING, "", "The lowest TLS version: VersionTLS12 or VersionTLS13."),
+        Flag("tls-cipher-suites", STRINGS, (), "The cipher suites for HTTPS up to TLS 1.2, in Go's names."),
+        Flag("tls-curve-preferences", INT32S, (), "The key exchange mechanisms.", inert=_OPENSSL),
+        Flag("tls-min-version", STRING, "", "The lowest TLS version; VersionTLS12 where less is said."),
         Flag("tls-private-key-file", STRING, "", "The private key of --tls-cert-file."),
-        Flag("tls-sni-cert-key", WHOLE_STRINGS, (), "Certificates by host name.", inert="one pair is served"),
+        Flag("tls-sni-cert-key", NAMED_PAIRS, (), "Certificate and key by host name: crt,key[:names]."),
     ),
     "Authentication": (
         Flag("authentication-kubeconfig", STRING, "", "The kubeconfig with which to review tokens."),
@@ -84,8 +87,8 @@ SECTIONS: Mapping[str, tuple[Flag, ...]] = {
         Flag("authorization-webhook-cache-unauthorized-ttl", DURATION, 10.0, "How long a no is kept."),
     ),
     "Deprecated": (
-        Flag("contention-profiling", BOOL, True, f"{_IGNORED}block profiling.", inert=_NO_PROFILING),
-        Flag("kube-api-burst", INT, 100, f"{_IGNORED}requests at once."),
+        Flag("contention-profiling", BOOL, True, f"{_IGNORED}block profiling.", inert="one thread schedules"),
+        Flag("kube-api-burst", INT32, 100, f"{_IGNORED}requests at once."),
         Flag(
             "kube-api-content-type", STRING, "application/vnd.kubernetes.protobuf",
             f"{_IGNORED}content type of requests.", inert="requests are JSON",
@@ -96,7 +99,7 @@ SECTIONS: Mapping[str, tuple[Flag, ...]] = {
             "pod-max-in-unschedulable-pods-duration", DURATION, 300.0,
             "DEPRECATED: the longest a pod waits for an event before it is tried again anyway.",
         ),
-        Flag("profiling", BOOL, True, f"{_IGNORED}profiling.", inert=_NO_PROFILING),
+        Flag("profiling", BOOL, True, f"{_IGNORED}serve /debug/pprof and /debug/flags."),
     ),
     "Leader election": (
         Flag("leader-elect", BOOL, True, "Gain leadership before scheduling."),
@@ -109,24 +112,24 @@ SECTIONS: Mapping[str, tuple[Flag, ...]] = {
     ),
     "Feature gate": (
         Flag("emulated-version", STRINGS, (), "The version to behave as.", inert="it is 1.36"),
-        Flag("feature-gates", WHOLE_STRINGS, (), "Gates to switch: A=true,B=false. May be repeated."),
+        Flag("feature-gates", GATES, (), "Gates to switch: A=true,B=false. May be repeated."),
         Flag("min-compatibility-version", STRINGS, (), "The oldest neighbour.", inert="it is 1.36"),
     ),
     "Metrics": (
-        Flag("allow-metric-labels", WHOLE_STRINGS, (), "Allowed values of labels.", inert=_METRICS),
-        Flag("allow-metric-labels-manifest", STRING, "", "The same, from a file.", inert=_METRICS),
-        Flag("disabled-metrics", STRINGS, (), "Metrics not to show.", inert=_METRICS),
-        Flag("show-hidden-metrics-for-version", STRING, "", "Show hidden metrics.", inert=_METRICS),
+        Flag("allow-metric-labels", PAIRS, (), "Label values to tell apart: metric,label=value,value."),
+        Flag("allow-metric-labels-manifest", STRING, "", "The same, from a YAML file."),
+        Flag("disabled-metrics", STRINGS, (), "Metrics not to show."),
+        Flag("show-hidden-metrics-for-version", STRING, "", "Show hidden metrics.", inert="none is hidden"),
     ),
     "Logs": (
-        Flag("log-flush-frequency", DURATION, 5.0, "How often to flush logs.", inert=_ONE_STREAM),
-        Flag("log-json-info-buffer-size", STRING, "0", "Buffer of info lines.", inert=_ONE_STREAM),
-        Flag("log-json-split-stream", BOOL, False, "Errors to stderr, info to stdout.", inert=_ONE_STREAM),
-        Flag("log-text-info-buffer-size", STRING, "0", "Buffer of info lines.", inert=_ONE_STREAM),
-        Flag("log-text-split-stream", BOOL, False, "Errors to stderr, info to stdout.", inert=_ONE_STREAM),
+        Flag("log-flush-frequency", DURATION, 5.0, "How often to flush logs.", inert=_UNBUFFERED),
+        Flag("log-json-info-buffer-size", QUANTITY, "0", "Buffer of info lines.", inert=_UNBUFFERED),
+        Flag("log-json-split-stream", BOOL, False, "JSON: errors to stderr, all else to stdout."),
+        Flag("log-text-info-buffer-size", QUANTITY, "0", "Buffer of info lines.", inert=_UNBUFFERED),
+        Flag("log-text-split-stream", BOOL, False, "Text: errors to stderr, all else to stdout."),
         Flag("logging-format", STRING, "text", 'The format of the log: "text" or "json".'),
         Flag("v", LEVEL, 0, "How much to log.", short="v"),
-        Flag("vmodule", STRING, "", "Verbosity by module: pattern=N,..."),
+        Flag("vmodule", PATTERNS, (), "Verbosity by module; only for text."),
     ),
     "Global": (Flag("version", VERSION, "false", "Print the version and quit; raw prints all of it."),),
 }  # fmt: skip
@@ -139,6 +142,7 @@ kubesched assigns pods to nodes: kube-scheduler's decisions, flags, events and m
 Usage:
   kubesched [flags]
   kubesched explain --help
+  kubesched new-plugin --help
 """
 
 
@@ -160,17 +164,19 @@ def _head(flag: Flag) -> str:
 
 def _about(flag: Flag) -> str:
     inert = f" [no effect: {flag.inert}]" if flag.inert else ""
-    shown = _default(flag.default, is_duration=flag.kind is DURATION)
+    shown = _default(flag)
     return f"{flag.help}{inert}" + (f" (default {shown})" if shown else "")
 
 
-def _default(value: Value, *, is_duration: bool) -> str:
-    if is_duration and isinstance(value, float):
+def _default(flag: Flag) -> str:
+    """The default as pflag shows it: nothing for what is empty, but brackets for some lists."""
+    value, kind = flag.default, flag.kind
+    if kind is DURATION and isinstance(value, float):
         return durations.render(value)
-    if value is False or value in {"", 0, "0", "false"} or value == ():
-        return ""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and (value or kind in {INT32S, NAMED_PAIRS, PAIRS}):
         return f"[{','.join(value)}]"
+    if not value or value in {"0", "false"}:
+        return ""
     if isinstance(value, bool):
         return "true"
-    return f'"{value}"' if isinstance(value, str) else f"{value:g}"
+    return f'"{value}"' if kind is STRING else f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,13 +7,10 @@ imports.
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kubesched.config import durations
-
-Value = str | int | float | bool | tuple[str, ...]
+from kubesched.config.flag_kinds import Kind, Value
 
 
 class FlagError(ValueError):
@@ -22,16 +19,6 @@ class FlagError(ValueError):
 
 class HelpRequestedError(Exception):
     """`--help` was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A type of flag: its name in the help, and how its text is read (raising ValueError with Go's words)."""
-
-    name: str
-    read: Callable[[str], Value]
-    bare: str | None = None
-    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,54 +133,3 @@ def _set(flag: Flag, text: str, flags: Flags) -> None:
         value = flags.items(flag.name) + value
     flags.values[flag.name] = value
     flags.changed.add(flag.name)
-
-
-def _boolean(text: str) -> bool:
-    if text in {"1", "t", "T", "TRUE", "true", "True"}:
-        return True
-    if text in {"0", "f", "F", "FALSE", "false", "False"}:
-        return False
-    raise ValueError(f'strconv.ParseBool: parsing "{text}": invalid syntax')
-
-
-def _integer(text: str) -> int:
-    try:
-        return int(text, 0)
-    except ValueError:
-        raise ValueError(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
-
-
-def _level(text: str) -> int:
-    if not text.isdigit():
-        raise ValueError(f'strconv.ParseUint: parsing "{text}": invalid syntax')
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f'strconv.ParseFloat: parsing "{text}": invalid syntax') from None
-
-
-def _address(text: str) -> str:
-    try:
-        return str(ipaddress.ip_address(text))
-    except ValueError:
-        raise ValueError(f'failed to parse IP: "{text}"') from None
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(item.strip() for item in text.split(",")) if text else ()
-
-
-STRING = Kind("string", str)
-BOOL = Kind("", _boolean, bare="true")
-INT = Kind("int", _integer)
-LEVEL = Kind("Level", _level)
-FLOAT = Kind("float32", _number)
-DURATION = Kind("duration", durations.parse)
-IP = Kind("ip", _address)
-STRINGS = Kind("strings", _list, grows=True)
-WHOLE_STRINGS = Kind("strings", lambda text: (text,), grows=True)
-VERSION = Kind("version[=true]", str, bare="true")

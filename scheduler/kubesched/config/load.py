@@ -12,9 +12,11 @@ from typing import Any, cast
 
 import yaml
 
+from kubesched.config.args import ARGS, ArgsType
 from kubesched.config.codec import Decoder, encode
 from kubesched.config.defaults import IN_TREE, complete
 from kubesched.config.gates import FeatureGates
+from kubesched.config.go_yaml import GoDumper
 from kubesched.config.problems import ConfigError, Problem
 from kubesched.config.types import API_VERSION, KubeSchedulerConfiguration
 from kubesched.config.validation import validate, validate_plugin_names
@@ -23,18 +25,23 @@ _LARGEST = 3 * 1024 * 1024
 
 
 def load(
-    path: Path | str, *, gates: FeatureGates | None = None, plugins: Collection[str] = IN_TREE
+    path: Path | str,
+    *,
+    gates: FeatureGates | None = None,
+    plugins: Collection[str] = IN_TREE,
+    args_type: ArgsType = ARGS.get,
 ) -> KubeSchedulerConfiguration:
     """The completed, validated configuration of a file. Raises ConfigError, or OSError when unreadable.
 
-    `plugins` are the names that may be used: the in-tree ones and those that are installed.
+    `plugins` are the names that may be used: the in-tree ones and those that are installed; `args_type` tells
+    what their arguments are decoded into.
     """
     path = Path(path)
     with path.open("rb") as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise ConfigError(str(path), [Problem("", f"larger than {_LARGEST} bytes")])
-    return loads(data, source=str(path), gates=gates, plugins=plugins)
+    return loads(data, source=str(path), gates=gates, plugins=plugins, args_type=args_type)
 
 
 def loads(
@@ -43,10 +50,11 @@ def loads(
     source: str = "<config>",
     gates: FeatureGates | None = None,
     plugins: Collection[str] = IN_TREE,
+    args_type: ArgsType = ARGS.get,
 ) -> KubeSchedulerConfiguration:
     """As `load`, from text; `source` is what errors call it."""
     gates = gates or FeatureGates()
-    decoder = Decoder(API_VERSION)
+    decoder = Decoder(API_VERSION, args_type)
     node = _compose(data, source)
     _check_type_meta(node, source)
     decoded = decoder.decode(node, KubeSchedulerConfiguration, "")
@@ -73,19 +81,25 @@ def dump(config: KubeSchedulerConfiguration) -> dict[str, Any]:
 
 
 def dumps(config: KubeSchedulerConfiguration) -> str:
-    """The configuration as YAML with sorted keys, as kube-scheduler writes it."""
-    return yaml.safe_dump(dump(config), sort_keys=True, default_flow_style=False)
+    """The configuration as YAML with sorted keys, to the byte as kube-scheduler writes it."""
+    return yaml.dump(dump(config), Dumper=GoDumper, sort_keys=True, default_flow_style=False)
 
 
 def _compose(data: bytes | str, source: str) -> yaml.Node:
     try:
-        node = yaml.compose(data, Loader=yaml.SafeLoader)
+        documents = list(yaml.compose_all(data, Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         raise ConfigError(source, [Problem("", error.problem or "not YAML", line, column)]) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(source, [Problem("", f"not YAML: {error}")]) from error
+    for other in documents[1:]:
+        if not isinstance(other, yaml.ScalarNode) or other.value:
+            mark = other.start_mark
+            message = "a second document: put each configuration into a file of its own"
+            raise ConfigError(source, [Problem("", message, mark.line + 1, mark.column + 1)])
+    node = documents[0] if documents else None
     if not isinstance(node, yaml.MappingNode):
         raise ConfigError(source, [Problem("", "expected a KubeSchedulerConfiguration, found no mapping")])
     return node

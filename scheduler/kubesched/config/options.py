@@ -8,15 +8,19 @@ no field in the file always count. Follows `Options.ApplyTo` in `cmd/kube-schedu
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
 
+from kubesched.config.args import ARGS, ArgsType
 from kubesched.config.defaults import IN_TREE, default_configuration
+from kubesched.config.flag_checks import check
 from kubesched.config.flagset import Flags
 from kubesched.config.gates import FeatureGates, parse
 from kubesched.config.load import load, revalidate
+from kubesched.config.metrics import MetricOptions, metric_options
+from kubesched.config.tls import TlsOptions, tls_options
 from kubesched.config.types import ClientConnection, KubeSchedulerConfiguration, LeaderElection
 
 Section = TypeVar("Section", LeaderElection, ClientConnection)
@@ -40,10 +44,6 @@ _CLIENT_CONNECTION = {
 }
 
 
-class OptionsError(ValueError):
-    """A flag has a value that cannot be used."""
-
-
 @dataclass(frozen=True, slots=True)
 class Options:
     """Everything one scheduler process is told."""
@@ -52,15 +52,20 @@ class Options:
     gates: FeatureGates
     flags: Flags
     ignored: tuple[str, ...] = ()
+    tls: TlsOptions = field(default_factory=TlsOptions)
+    metrics: MetricOptions = field(default_factory=MetricOptions)
 
 
-def resolve(flags: Flags, plugins: Collection[str] = IN_TREE) -> Options:
-    """The options of a command line. Raises OptionsError, ConfigError, FeatureGateError, OSError."""
+def resolve(flags: Flags, plugins: Collection[str] = IN_TREE, args_type: ArgsType = ARGS.get) -> Options:
+    """The options of a command line; `plugins` and `args_type` as for `load`.
+
+    Raises OptionsError, ConfigError, FeatureGateError, OSError.
+    """
     gates = parse(flags.items("feature-gates"))
     path = flags.text("config")
     ignored: tuple[str, ...] = ()
     if path:
-        config = load(path, gates=gates, plugins=plugins)
+        config = load(path, gates=gates, plugins=plugins, args_type=args_type)
         deprecated = {*_CLIENT_CONNECTION, "profiling", "contention-profiling"}
         ignored = tuple(sorted(deprecated & flags.changed))
     else:
@@ -68,8 +73,8 @@ def resolve(flags: Flags, plugins: Collection[str] = IN_TREE) -> Options:
     election: LeaderElection = _override(config.leader_election, _LEADER_ELECTION, flags)
     config = msgspec.structs.replace(config, leader_election=election)
     revalidate(config, gates, path or "command line")
-    _check(flags)
-    return Options(config, gates, flags, ignored)
+    check(flags, gates, config.client_connection)
+    return Options(config, gates, flags, ignored, tls_options(flags), metric_options(flags))
 
 
 def _without_file(config: KubeSchedulerConfiguration, flags: Flags) -> KubeSchedulerConfiguration:
@@ -88,23 +93,3 @@ def _without_file(config: KubeSchedulerConfiguration, flags: Flags) -> KubeSched
 def _override(section: Section, fields: Mapping[str, str], flags: Flags) -> Section:
     given = {field: flags.values[name] for name, field in fields.items() if name in flags.changed}
     return msgspec.structs.replace(section, **given)
-
-
-def _check(flags: Flags) -> None:
-    port = flags.number("secure-port")
-    if not 0 <= port <= 65535:
-        raise OptionsError(
-            f"--secure-port {port} must be between 0 and 65535, inclusive. 0 for turning off secure port"
-        )
-    if bool(flags.text("tls-cert-file")) != bool(flags.text("tls-private-key-file")):
-        raise OptionsError("--tls-cert-file and --tls-private-key-file go together")
-    if flags.text("tls-min-version") not in {"", "VersionTLS12", "VersionTLS13"}:
-        raise OptionsError(
-            f'--tls-min-version "{flags.text("tls-min-version")}": VersionTLS12 or VersionTLS13'
-        )
-    for name in ("emulated-version", "min-compatibility-version"):
-        for value in flags.items(name):
-            if value.rpartition("=")[2] not in {"1.36", "1.35" if name != "emulated-version" else "1.36"}:
-                raise OptionsError(f"--{name} {value}: this scheduler behaves as 1.36 and nothing else")
-    if flags.text("logging-format") not in {"text", "json"}:
-        raise OptionsError(f'unsupported log format: "{flags.text("logging-format")}"')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,15 @@ class ConfigError(ValueError):
         self.source = source
         self.problems = tuple(sorted(problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
         super().__init__("\n".join(problem.render(source) for problem in self.problems))
+
+
+def failed_to_open(error: OSError) -> str:
+    """An error of the file system in Go's words."""
+    return f"open {error.filename}: {os.strerror(error.errno or 0).lower()}"
+
+
+class OptionsError(ValueError):
+    """A flag has a value that cannot be used."""
 
 
 def suggestion(wrong: str, known: Iterable[str]) -> str:

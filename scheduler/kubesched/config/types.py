@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NewType, cast
 
 import msgspec
 
-from kubesched.config.args import ARGS, PluginArgs, Seconds
+from kubesched.config.args import ArgsType, PluginArgs, Seconds
 
 API_VERSION = "kubescheduler.config.k8s.io/v1"
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
@@ -81,15 +81,15 @@ class Plugins(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class PluginConfig(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Arguments of one plugin: a struct for an in-tree plugin, a plain mapping for any other."""
+    """Arguments of one plugin: the struct that the plugin asks for, or a plain mapping."""
 
     name: str
     args: RawArgs | None = None
 
     @staticmethod
-    def refine(field: str, siblings: Mapping[str, Any]) -> type | None:
+    def refine(field: str, siblings: Mapping[str, Any], args_type: ArgsType) -> type | None:
         """The type of `args` follows from the plugin's name."""
-        return ARGS.get(siblings.get("name", "")) if field == "args" else None
+        return args_type(siblings.get("name", "")) if field == "args" else None
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -20,6 +20,7 @@ from kubesched.config.args import (
     NodeAffinityArgs,
     NodeResourcesBalancedAllocationArgs,
     NodeResourcesFitArgs,
+    PluginArgs,
     PodTopologySpreadArgs,
     ScoringStrategy,
     UtilizationShapePoint,
@@ -30,14 +31,16 @@ from kubesched.config.gates import FeatureGates
 Found = Iterator[tuple[str, str]]
 
 _STRATEGIES = (LEAST_ALLOCATED, MOST_ALLOCATED, REQUESTED_TO_CAPACITY_RATIO)
-_OPERATORS = ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 
 
 def validate_args(at: str, args: object, gates: FeatureGates) -> Found:
-    """Everything wrong with one plugin's arguments; out-of-tree arguments are their plugin's business."""
+    """Everything wrong with one plugin's arguments; those of other packages state their own rules."""
     rules = _RULES.get(type(args))
     if rules is not None:
         yield from rules(at, args, gates)
+    elif isinstance(args, PluginArgs):
+        yield from ((f"{at}.{field}", message) for field, message in args.problems())
 
 
 def _default_preemption(at: str, args: DefaultPreemptionArgs, _: FeatureGates) -> Found:
@@ -62,7 +65,7 @@ def _inter_pod_affinity(at: str, args: InterPodAffinityArgs, _: FeatureGates) ->
 
 def _topology_spread(at: str, args: PodTopologySpreadArgs, _: FeatureGates) -> Found:
     if args.defaulting_type not in {"System", "List"}:
-        yield f"{at}.defaultingType", _unsupported(args.defaulting_type, ("List", "System"))
+        yield f"{at}.defaultingType", _unsupported(args.defaulting_type, ("System", "List"))
     elif args.defaulting_type == "System" and args.default_constraints:
         message = _invalid("System", "when .defaultConstraints are not empty")
         yield f"{at}.defaultingType", message

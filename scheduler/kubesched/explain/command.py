@@ -20,6 +20,7 @@ from kubesched.explain.explanation import Explanation
 from kubesched.explain.jsonl import InputError, answers
 from kubesched.explain.session import Answerer
 from kubesched.explain.table import table
+from kubesched.plugins.registry import registry
 
 
 @click.command()
@@ -74,7 +75,12 @@ def explain(
     """Explain where a pod would be placed, on all nodes, and why not elsewhere."""
     try:
         chosen = feature_gates.parse(gates)
-        config = load(config_file, gates=chosen) if config_file else default_configuration(chosen)
+        known = registry()
+        config = (
+            load(config_file, gates=chosen, plugins=known.names, args_type=known.args_type)
+            if config_file
+            else default_configuration(chosen)
+        )
         if input_format == "jsonl":
             with _opened(state) as lines:
                 for answer in answers(lines, Answerer(config, chosen), Answerer(config, chosen)):

@@ -19,7 +19,7 @@ def table(answer: Explanation) -> str:
     if rejected:
         rows = [(name, node.plugin, ", ".join(node.reasons)) for name, node in rejected.items()]
         lines += ["", *_aligned([("NODE", "REJECTED BY", "REASONS"), *rows])]
-    if answer.preemption is not None:
+    if answer.preemption is not None and answer.preemption.candidates:
         best = set(answer.preemption.best)
         candidates = [
             (f"{'*' if name in best else ' '} {name}", ", ".join(victims))

@@ -1,13 +1,18 @@
 """The contract between the scheduler and its plugins; all that an out-of-tree plugin imports.
 
+The names in `__all__`, and those of `kubesched.testing`, are the public surface: their signatures change as
+docs/plugins.md says, together with `API_VERSION`. Everything else in kubesched may change at any time.
 The runtime (`framework.runtime`, `framework.profile`) executes what this contract promises.
 """
 
+from kubesched.api.objects import Node, Pod
+from kubesched.config.args import PluginArgs, Seconds
 from kubesched.framework.cycle import Cycle, Slot
 from kubesched.framework.diagnosis import Diagnosis
 from kubesched.framework.failure import PluginError
 from kubesched.framework.handle import Factory, Handle, VolumeWriter, Writer
 from kubesched.framework.interface import (
+    API_VERSION,
     MAX_SCORE,
     Bind,
     ClusterEventWithHint,
@@ -15,6 +20,7 @@ from kubesched.framework.interface import (
     EnqueueExtensions,
     Filter,
     Hint,
+    HintFn,
     NodeFilter,
     NodeNames,
     NodeScore,
@@ -37,13 +43,18 @@ from kubesched.framework.interface import (
     Signed,
 )
 from kubesched.framework.rank import Scores
+from kubesched.framework.registration import RegistrationError
 from kubesched.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
 from kubesched.state import ClusterReader, NodeView, View
+from kubesched.state.events import ActionType, ClusterEvent, Resource
 
 __all__ = [
+    "API_VERSION",
     "MAX_SCORE",
     "SKIP",
+    "ActionType",
     "Bind",
+    "ClusterEvent",
     "ClusterEventWithHint",
     "ClusterReader",
     "Code",
@@ -55,6 +66,8 @@ __all__ = [
     "Filter",
     "Handle",
     "Hint",
+    "HintFn",
+    "Node",
     "NodeFilter",
     "NodeNames",
     "NodeScore",
@@ -62,7 +75,9 @@ __all__ = [
     "Normalize",
     "Permit",
     "Plugin",
+    "PluginArgs",
     "PluginError",
+    "Pod",
     "Points",
     "PostBind",
     "PostFilter",
@@ -74,9 +89,12 @@ __all__ = [
     "PreScore",
     "QueueSort",
     "QueuedPod",
+    "RegistrationError",
     "Reserve",
+    "Resource",
     "Score",
     "Scores",
+    "Seconds",
     "Signed",
     "Slot",
     "Status",

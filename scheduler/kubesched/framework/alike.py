@@ -139,6 +139,11 @@ class _PerNode:
     def __init__(self) -> None:
         self._generation = -1
         self._capacity = -1
+        self._doubtful = False
+
+    def doubt(self) -> None:
+        """Use what is being worked out for this pod alone: a plugin failed on a node, and may not again."""
+        self._doubtful = True
 
     def refresh(self, cluster: ClusterReader, work: Callable[[View], None]) -> None:
         """Have the nodes worked out that are not up to date; nothing is lost when `work` raises."""
@@ -153,7 +158,8 @@ class _PerNode:
             rows = nodes.order
         if len(rows):
             work(View(cluster, rows))
-        self._generation, self._capacity = latest, nodes.capacity
+        self._generation, self._capacity = latest, -1 if self._doubtful else nodes.capacity
+        self._doubtful = False
 
     def begin(self, capacity: int) -> None:
         """Forget all nodes, and make room."""
@@ -179,6 +185,8 @@ class Verdicts(_PerNode):
         """Take over the verdicts on some nodes."""
         self.by[rows] = by
         self.code[rows] = code
+        if (code < 0).any():
+            self.doubt()
         self.all_pass = bool((self.by == PASSED).all())
 
 

@@ -55,6 +55,13 @@ class Cycle:
         "to_activate",
     )
 
+    pod: Pod
+    cluster: ClusterReader
+    now: float
+    rng: Random
+    exhaustive: bool
+    to_activate: dict[str, Pod]
+
     def __init__(
         self,
         pod: Pod,
@@ -74,7 +81,7 @@ class Cycle:
         self.skip_filter: frozenset[str] = frozenset()
         self.skip_score: frozenset[str] = frozenset()
         self.memory: Memory | None = None
-        self.to_activate: dict[str, Pod] = {}
+        self.to_activate = {}
         self._slots: dict[Slot[Any], object] = {}
 
     def put(self, slot: Slot[S], value: S) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from kubesched.framework.extending import Extender
 from kubesched.framework.interface import Plugin
@@ -75,5 +75,5 @@ class Handle:
     on_preemption: Callable[[], None] = nobody_counts
 
 
-Factory: TypeAlias = Callable[[object, Handle], Plugin]
+Factory: TypeAlias = Callable[[Any, Handle], Plugin]
 """Builds a plugin from its configured arguments (None when it has none) and the handle."""

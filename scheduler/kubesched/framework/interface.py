@@ -31,6 +31,9 @@ Codes: TypeAlias = NDArray[np.int64]
 Points: TypeAlias = NDArray[np.int64]
 """One score per world."""
 
+API_VERSION = "1.0"
+"""The version of the public surface, major.minor: a minor one adds, a major one may take away."""
+
 MAX_SCORE = 100
 """The highest score after normalisation; the lowest is 0."""
 
@@ -43,6 +46,7 @@ class Hint(Enum):
 
 
 HintFn: TypeAlias = "Callable[[Pod, ClusterEvent], Hint]"
+"""Asked about a pod that the plugin rejected and an event; an exception counts as Queue."""
 
 
 @dataclass(frozen=True, slots=True)

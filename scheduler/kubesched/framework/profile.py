@@ -7,16 +7,15 @@ The expansion of MultiPoint and its precedence follow upstream `expandMultiPoint
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from kubesched.framework.alike import Alike, Sign
-from kubesched.framework.handle import Factory, Handle
+from kubesched.framework.handle import Handle
 from kubesched.framework.measured import MeasuredFramework, with_timed_plugins
 from kubesched.framework.registration import Registered, RegistrationError, register
-from kubesched.framework.registry import unknown
+from kubesched.framework.registry import PluginImportError, Registry, unknown
 from kubesched.framework.runtime import Framework
 from kubesched.framework.weighted import Weighted
 
@@ -40,19 +39,12 @@ POINTS = (
 _UPSTREAM_POINT = {point: point.title().replace("_", "") + "Plugin" for point in POINTS}
 
 
-@dataclass(frozen=True, slots=True)
-class Registry:
-    """What can be built: factories by name, and upstream's plugins that are known but not built."""
-
-    factories: Mapping[str, Factory]
-    not_built: frozenset[str] = field(default_factory=frozenset)
-
-
 def build(profile: Profile, registry: Registry, handle: Handle) -> Framework:
     """The profile's Framework.
 
-    Raises UnknownPluginError for a name nobody provides, RegistrationError for a plugin that breaks the
-    contract, ValueError for a profile that cannot work (no queue sort, two of them, no bind).
+    Raises UnknownPluginError for a name nobody provides, PluginImportError for one that cannot be imported,
+    RegistrationError for a plugin that breaks the contract, ValueError for a profile that cannot work
+    (no queue sort, two of them, no bind).
     """
     built = _build_plugins(profile, registry, handle)
     points = {point: _expand(profile, built, point) for point in POINTS}
@@ -120,7 +112,7 @@ def _build_plugins(profile: Profile, registry: Registry, handle: Handle) -> dict
             raise unknown(name, registry.factories, where=where, not_built=registry.not_built)
         try:
             item = register(factory(profile.args(name), handle))
-        except RegistrationError:
+        except (RegistrationError, PluginImportError):
             raise
         except ValueError as error:
             raise ValueError(f'{where}: initializing plugin "{name}": {error}') from error

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kubesched.framework.handle import Factory, Handle
 from kubesched.framework.interface import Plugin
-from kubesched.framework.profile import Registry
-from kubesched.framework.registry import merge, out_of_tree
+from kubesched.framework.registry import Registry, merge, out_of_tree
 from kubesched.plugins import (
     default_binder,
     default_preemption,

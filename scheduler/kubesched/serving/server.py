@@ -7,16 +7,16 @@ who may not, 500 when nobody can say. Follows `newEndpointsHandler` and `buildHa
 
 from __future__ import annotations
 
+import socket
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from aiohttp import web
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
 
-from kubesched import logs
+from kubesched import exposition_text, logs
 from kubesched.serving import health
 from kubesched.serving.reviews import Authenticator, Authorizer, ReviewError, User
 from kubesched.serving.slis import Slis
@@ -33,6 +33,8 @@ _VERBS = {
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Page = Callable[[], str]
+Route = tuple[str, str, Handler]
+"""Method, path, and what answers."""
 
 
 class Server:
@@ -44,22 +46,24 @@ class Server:
         authorizer: Authorizer,
         *,
         state: health.Health,
-        registry: CollectorRegistry,
+        registry: Collector,
         configuration: dict[str, Any],
         pages: Mapping[str, Page],
+        routes: Sequence[Route] = (),
     ) -> None:
-        """`pages` are further paths, each with what writes its text."""
+        """`pages` are further paths, each with what writes its text; `routes` answer requests themselves."""
         self._authenticator = authenticator
         self._authorizer = authorizer
         self._health = state
         self._registry = registry
         self._configuration = configuration
         self._pages = pages
+        self._routes = routes
         self._runner: web.AppRunner | None = None
+        self._socket: socket.socket | None = None
+        self._site: web.SockSite | None = None
 
-    async def start(
-        self, address: str, port: int, context: ssl.SSLContext, *, reuse_address: bool, reuse_port: bool
-    ) -> None:
+    async def start(self, address: str, port: int, context: ssl.SSLContext, *, reuse_port: bool) -> None:
         """Listen. Raises OSError when the port cannot be had."""
         app = web.Application(middlewares=[self._guard])
         for endpoint in ("healthz", "livez", "readyz"):
@@ -70,22 +74,28 @@ class Server:
         app.router.add_get("/configz", self._configz)
         for path, page in self._pages.items():
             app.router.add_get(path, _text(page))
+        for method, path, handler in self._routes:
+            app.router.add_route(method, path, handler)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5.0)
         await self._runner.setup()
-        host = None if address in {"", "0.0.0.0", "::"} else address  # noqa: S104 - recognised, not chosen
-        site = web.TCPSite(
-            self._runner,
-            host,
-            port,
-            ssl_context=context,
-            reuse_address=reuse_address or None,
-            reuse_port=reuse_port or None,
-        )
-        await site.start()
+        self._socket = _listening(address, port, reuse_port=reuse_port)
+        await self.renew(context)
         _log.info("Serving securely", address=address, port=port)
+
+    async def renew(self, context: ssl.SSLContext) -> None:
+        """Use another context from the next connection on; the port stays open, and so do connections."""
+        if self._runner is None or self._socket is None:
+            raise RuntimeError("the server was not started")
+        previous = self._site
+        self._site = web.SockSite(self._runner, self._socket.dup(), ssl_context=context)
+        await self._site.start()
+        if previous is not None:
+            await previous.stop()
 
     async def stop(self) -> None:
         """Finish open requests for a moment, then close."""
+        if self._socket is not None:
+            self._socket.close()
         if self._runner is not None:
             await self._runner.cleanup()
             _log.info("[graceful-termination] secure server has stopped listening")
@@ -133,17 +143,26 @@ class Server:
         return handle
 
     async def _metrics(self, _: web.Request) -> web.StreamResponse:
-        body = generate_latest(self._registry)
-        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
+        body = exposition_text.write(self._registry.collect())
+        return web.Response(body=body, headers={"Content-Type": exposition_text.CONTENT_TYPE})
 
     async def _slis(self, _: web.Request) -> web.StreamResponse:
-        registry = CollectorRegistry()
-        registry.register(Slis(self._health))
-        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        body = exposition_text.write(Slis(self._health).collect())
+        return web.Response(body=body, headers={"Content-Type": exposition_text.CONTENT_TYPE})
 
     async def _configz(self, _: web.Request) -> web.StreamResponse:
         body = msgspec.json.encode({"componentconfig": self._configuration})
         return web.Response(body=body, content_type="application/json")
+
+
+def _listening(address: str, port: int, *, reuse_port: bool) -> socket.socket:
+    """A socket for one address, or for all of both families, as Go listens on an unspecified one."""
+    if address in {"", "0.0.0.0", "::"}:  # noqa: S104 - recognised, not chosen
+        both = socket.has_dualstack_ipv6()
+        family = socket.AF_INET6 if both else socket.AF_INET
+        return socket.create_server(("", port), family=family, dualstack_ipv6=both, reuse_port=reuse_port)
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return socket.create_server((address, port), family=family, reuse_port=reuse_port)
 
 
 def _text(page: Page) -> Handler:

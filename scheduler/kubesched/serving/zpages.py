@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 
 from kubesched.clock import Clock
 from kubesched.config import durations
+from kubesched.config.flag_kinds import DURATION, Value
 from kubesched.config.flags import ALL
-from kubesched.config.flagset import DURATION, Flags, Value
+from kubesched.config.flagset import Flags
 
 _WARNING = (
     "Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from kubesched.api.base import derived
 from kubesched.api.node import Node
 from kubesched.api.pod import HostPort, Pod
 from kubesched.api.resources import PODS
@@ -21,6 +21,8 @@ class NodeView:
 
     Amounts: cpu in milli, everything else in base units.
     """
+
+    object: Node
 
     def __init__(self, view: View, k: int, node: Node) -> None:
         self._view = view
@@ -57,7 +59,7 @@ class NodeView:
         """What pods may take in all; `pods` is how many there may be."""
         return self.object.allocatable
 
-    @cached_property
+    @derived
     def requested(self) -> Mapping[str, int]:
         """What the pods take; `pods` is how many there are. Every resource the node has is named."""
         nodes = self._view.cluster.nodes
@@ -66,17 +68,17 @@ class NodeView:
         named[PODS] = int(self._view.pod_count[self._k])
         return named
 
-    @cached_property
+    @derived
     def pods(self) -> Sequence[Pod]:
         """The pods on the node."""
         return self._view.pods(self._k)
 
-    @cached_property
+    @derived
     def ports(self) -> frozenset[HostPort]:
         """The host ports in use."""
         return self._view.cluster.nodes.port_class(int(self._view.ports()[self._k]))
 
-    @cached_property
+    @derived
     def images(self) -> Mapping[str, ImageState]:
         """The images on the node by name."""
         nodes = self._view.cluster.nodes

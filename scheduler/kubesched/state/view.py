@@ -30,6 +30,9 @@ class StaleViewError(RuntimeError):
 class View:
     """K worlds, each over one row of the node columns. Immutable."""
 
+    cluster: ClusterReader
+    rows: I32
+
     def __init__(
         self,
         cluster: ClusterReader,
@@ -39,7 +42,7 @@ class View:
         epoch: int | None = None,
     ) -> None:
         self.cluster = cluster
-        self.rows: I32 = np.asarray(rows, np.int32)
+        self.rows = np.asarray(rows, np.int32)
         self.overlay = overlay
         self.epoch = cluster.epoch if epoch is None else epoch
         self._gathered: I64 | None = None
@@ -96,6 +99,8 @@ class View:
         self._check()
         moves = self._world(k)
         present = self.cluster.pods.on_node(int(self.rows[k]))
+        if moves is _UNMOVED:
+            return list(present)
         return [*(pod for pod in present if pod.uid not in moves.removed), *moves.added.values()]
 
     def node(self, k: int) -> NodeView:

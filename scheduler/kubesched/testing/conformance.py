@@ -1,11 +1,12 @@
-"""What every plugin must keep to, checked on small states: `check_plugin(factory)`.
+"""What every plugin must keep to, checked on small states: `check_plugin(plugin)`.
 
 * A filter gives one code per world, and commutes with `take`.
 * Adding pods to worlds and removing them again changes no answer. Only pods that share a host port with none
   there are tried: one that leaves frees it for all, as upstream.
 * A pod added to a world counts like a pod that is there.
 * Every code decodes: a positive one to a rejection with a reason, a negative one to an Error.
-* Scores have one number per world, commute with `take`, and lie in 0..100 once normalised.
+* Scores of the worlds that its own filter passes have one number each, commute with `take`, and lie in 0..100
+  once normalised.
 * What a plugin keeps between decisions follows events: after a history it answers like one that is new.
 * What a plugin signs is hashable, and its codes and raw points of a node then follow from that node alone.
 * Hints are registered for known events and answer Queue or Skip.
@@ -13,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from random import Random
 from typing import Any
 
@@ -23,8 +24,8 @@ from numpy.typing import NDArray
 from kubesched.api.objects import KINDS, Object, Pod
 from kubesched.clock import VirtualClock
 from kubesched.config.gates import FeatureGates
-from kubesched.framework import Cycle, Handle, Hint, NodeNames, Plugin, Status
-from kubesched.framework.handle import Factory
+from kubesched.framework import Cycle, Handle, Hint, NodeNames, Status
+from kubesched.framework.construction import Maker, make
 from kubesched.framework.hints import events_of
 from kubesched.framework.registration import Registered, register
 from kubesched.framework.runtime import Framework
@@ -42,13 +43,13 @@ class ConformanceError(AssertionError):
 
 
 def check_plugin(
-    factory: Factory | type[Plugin],
+    factory: Maker,
     *,
     args: object = None,
     more: Iterable[Scenario] = (),
     gates: FeatureGates | None = None,
 ) -> None:
-    """Check the plugin that `factory(args, handle)` builds; a class without parameters will do as well.
+    """Check a plugin: a plugin class or a function of (args, handle), as an entry point names it.
 
     `more` scenarios are tried after the kit's own. Raises ConformanceError at the first broken rule, and
     RegistrationError for a plugin that cannot be registered.
@@ -66,9 +67,7 @@ def check_plugin(
 class _Trial:
     """One plugin on one scenario."""
 
-    def __init__(
-        self, factory: Factory | type[Plugin], args: object, gates: FeatureGates, scenario: Scenario
-    ) -> None:
+    def __init__(self, factory: Maker, args: object, gates: FeatureGates, scenario: Scenario) -> None:
         self._factory = factory
         self._args = args
         self._gates = gates
@@ -98,7 +97,7 @@ class _Trial:
     def check_filter(self) -> None:
         points = self._item.points
         cycle, view = self._cycle(self._cluster, self._item), self._all(self._cluster)
-        if not self._prepare(cycle) or "filter" not in points:
+        if "filter" not in points or self._prepare(cycle) is not Code.Success:
             return
         codes = self._codes(cycle, view)
         for index in _indexes(len(view)):
@@ -116,8 +115,11 @@ class _Trial:
         if "score" not in points:
             return
         cycle, view = self._cycle(self._cluster, self._item), self._all(self._cluster)
-        if not self._prepare(cycle, may_skip=True):
+        prepared = self._prepare(cycle)
+        if prepared not in (Code.Success, Code.Skip):
             return
+        if "filter" in points and prepared is Code.Success:
+            view = view.take(self._codes(cycle, view) == 0)
         if "pre_score" in points:
             status = points["pre_score"].pre_score(cycle, view)
             self._status(status, "pre_score")
@@ -191,7 +193,7 @@ class _Trial:
     def _local_answers(self, state: Cluster, item: Registered) -> list[list[int]]:
         """Codes and raw points of every node, as far as the plugin does not leave the pod alone."""
         cycle, view, answers = self._cycle(state, item), self._all(state), []
-        if not self._prepare(cycle, item=item):
+        if self._prepare(cycle, item=item) is not Code.Success:
             return []
         points = item.points
         if "filter" in points:
@@ -233,7 +235,7 @@ class _Trial:
             there = guest.assigned_to(name)
             real.apply(WatchEvent("ADDED", there))
             cycle = self._cycle(real, item)
-            if self._prepare(cycle, item=item):
+            if self._prepare(cycle, item=item) is Code.Success:
                 codes = self._codes(cycle, self._all(real), item)
                 self._require(
                     bool(codes[k]) == bool(imagined[k]),
@@ -243,10 +245,9 @@ class _Trial:
 
     def _built(self, state: Cluster) -> Registered:
         handle = Handle(state, VirtualClock(), self._gates, Random(0))  # noqa: S311 - ties only
-        if isinstance(self._factory, type) and self._args is None:
-            return register(_instance(self._factory, handle))
-        made: Any = self._factory
-        return register(made(self._args, handle))
+        return register(
+            make(str(getattr(self._factory, "name", "plugin")), self._factory, self._args, handle)
+        )
 
     def _cycle(self, state: Cluster, item: Registered) -> Cycle:
         points = item.points
@@ -257,16 +258,17 @@ class _Trial:
         )
         return Cycle(self._scenario.pod, state, framework=framework)
 
-    def _prepare(self, cycle: Cycle, *, item: Registered | None = None, may_skip: bool = False) -> bool:
-        """Run PreFilter; False when the pod is rejected or skipped there."""
+    def _prepare(self, cycle: Cycle, *, item: Registered | None = None) -> Code:
+        """Run PreFilter; what it answers."""
         pre_filter = (item or self._item).points.get("pre_filter")
         if pre_filter is None:
-            return True
+            return Code.Success
         answer = pre_filter.pre_filter(cycle)
         if answer is None or isinstance(answer, NodeNames):
-            return True
+            return Code.Success
         self._status(answer, "pre_filter")
-        return answer.code is Code.Success or (may_skip and answer.code is Code.Skip)
+        code: Code = answer.code
+        return code
 
     def _codes(self, cycle: Cycle, view: View, item: Registered | None = None) -> NDArray[np.int64]:
         codes = (item or self._item).points["filter"].filter(cycle, view)
@@ -319,15 +321,6 @@ class _Waiting:
     def __init__(self, waiting: Pod) -> None:
         self.pod = waiting
         self.timestamp = 0.0
-
-
-def _instance(kind: Callable[..., Any], handle: Handle) -> Plugin:
-    """An object of a plugin class, which takes nothing or the handle."""
-    try:
-        made: Plugin = kind()
-    except TypeError:
-        made = kind(handle)
-    return made
 
 
 def _indexes(size: int) -> Iterator[NDArray[np.intp]]:

@@ -18,7 +18,7 @@ from kubesched.config.defaults import default_configuration
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import Plugin, PluginSet
 from kubesched.core import CoreOptions, build_core
-from kubesched.framework.profile import Registry
+from kubesched.framework.registry import Registry
 from kubesched.metrics import Metrics
 from kubesched.plugins.registry import registry
 from kubesched.scheduler import Api, Scheduler

@@ -163,3 +163,12 @@ def test_unusable_tls_is_a_start_up_error_that_names_the_extender(tls, message):
     )
     with pytest.raises(ValueError, match=f"couldn't build extenders: https://x: {message}"):
         build_extenders(config)
+
+
+async def test_an_extender_elsewhere_is_asked_through_the_proxy_of_the_environment(monkeypatch):
+    async with service(bind=lambda _: {}) as ext:
+        monkeypatch.setenv("HTTP_PROXY", ext.url)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        extender = HttpExtender(Extender(url_prefix="http://far.example.org", bind_verb="bind"))
+        await closed(extender, extender.bind(pod("p"), "n"))
+        assert [verb for verb, _ in ext.asked] == ["bind"]

@@ -70,7 +70,7 @@ def test_verbosity_filters(written, verbosity, seen):
 
 
 def test_vmodule_raises_one_module(written):
-    stream = written(vmodule="binding=5")
+    stream = written(vmodule=("binding=5",))
     logs.get("kubesched.binding").info("seen", v=5)
     logs.get("kubesched.queue").info("hidden", v=5)
     assert "seen" in stream.getvalue()
@@ -86,7 +86,38 @@ def test_plain_logging_is_formatted_alike(written):
     assert "RuntimeError: boom" in stream.getvalue()
 
 
-@pytest.mark.parametrize("options", [{"style": "xml"}, {"vmodule": "x"}, {"vmodule": "x=y"}])
-def test_what_cannot_be_configured_is_refused(options):
-    with pytest.raises(ValueError, match=r"unsupported|syntax"):
-        logs.configure(**options)
+def test_json_shows_objects_in_two_fields_and_text_in_one(written):
+    stream = written(style="json")
+    logs.get("kubesched.x").info("Bound", pod="ns/p", node="n/1")
+    line = json.loads(stream.getvalue())
+    assert line["pod"] == {"name": "p", "namespace": "ns"}
+    assert line["node"] == "n/1"
+
+
+@pytest.mark.parametrize(("style", "apart"), [("text", 2), ("json", 1)])
+def test_split_streams_keep_errors_apart(written, capsys, style, apart):
+    """klog's text has warnings among the errors, zap's JSON has them not."""
+    stream = written(style=style, split=True)
+    log = logs.get("kubesched.x")
+    log.info("a")
+    log.warning("b")
+    log.error("c")
+    assert len(stream.getvalue().splitlines()) == apart
+    assert len(capsys.readouterr().out.splitlines()) == 3 - apart
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_lines_go_to_stderr_by_default(written, capsys, style):
+    written()
+    logs.configure(style=style)
+    logs.get("kubesched.x").info("a")
+    out, err = capsys.readouterr()
+    assert not out
+    assert "a" in err
+
+
+def test_the_verbosity_can_be_changed_while_running(written):
+    stream = written(verbosity=1)
+    logs.set_verbosity(4)
+    logs.get("kubesched.x").info("now", v=4)
+    assert "now" in stream.getvalue()

@@ -11,7 +11,8 @@ from kubesched.config.defaults import default_configuration
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import Plugin, PluginSet
 from kubesched.framework import Handle, Status, error, unschedulable
-from kubesched.framework.profile import Registry, build
+from kubesched.framework.profile import build
+from kubesched.framework.registry import Registry
 from kubesched.framework.status import Code
 from kubesched.plugins.registry import registry
 from kubesched.queue.entry import Place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from random import Random
 
@@ -16,6 +17,7 @@ from kubesched.client.kubeconfig import Endpoint
 from kubesched.client.lanes import Lanes
 from kubesched.client.rest import RestClient
 from kubesched.client.tokens import StaticToken
+from kubesched.clock import VirtualClock
 
 COLLECTION = "/apis/events.k8s.io/v1/namespaces/n/events"
 
@@ -172,6 +174,85 @@ async def test_a_running_series_is_kept_from_expiring():
         it._refresh()
         await written(it)
         assert server.requests[-1].json["series"]["count"] == 3
+
+
+class Noted:
+    """A client that takes everything and notes when, by the clock's seconds."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.calls: list[tuple[float, str, int]] = []
+
+    async def post(self, path, lane, body):
+        self._note("create", body)
+
+    async def patch(self, path, lane, body):
+        self._note("patch", body)
+
+    def _note(self, how, body):
+        count = json.loads(body).get("series", {}).get("count", 1)
+        self.calls.append((self.clock.now() - self.began, how, count))
+
+
+@asynccontextmanager
+async def recording():
+    """A recorder on virtual time, and what lets that time pass."""
+    clock = VirtualClock()
+    client = Noted(clock)
+    client.began = clock.now()
+    it = EventRecorder(client, None, clock, Random(1), hostname="host")
+    task = asyncio.create_task(it.run())
+
+    async def after(seconds: float) -> None:
+        for _ in range(30):
+            await asyncio.sleep(0)  # noqa: TID251 - lets tasks run
+        clock.advance(seconds)
+        for _ in range(30):
+            await asyncio.sleep(0)  # noqa: TID251 - lets tasks run
+
+    try:
+        yield it, client, after
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_series_ends_six_minutes_after_its_last_event_at_the_next_look():
+    """Looks come every six minutes, so the final count is written between six and twelve minutes later."""
+    async with recording() as (it, client, after):
+        await after(0)
+        failed(it)
+        for _ in range(4):
+            await after(30)
+            failed(it)
+        await after(240)
+        assert client.calls == [(0, "create", 1), (30, "patch", 2)]
+        await after(360)
+        assert client.calls[2:] == [(720, "patch", 5)]
+        failed(it)
+        await after(0)
+        assert client.calls[-1] == (720, "create", 1), "what comes later is another event"
+
+
+async def test_an_event_that_happened_once_is_forgotten_without_another_write():
+    async with recording() as (it, client, after):
+        await after(0)
+        failed(it)
+        await after(361)
+        await after(360)
+        failed(it)
+        await after(0)
+        assert [(how, count) for _, how, count in client.calls] == [("create", 1), ("create", 1)]
+
+
+async def test_a_series_that_goes_on_is_written_every_half_hour():
+    """Its event would expire after an hour."""
+    async with recording() as (it, client, after):
+        await after(0)
+        for _ in range(18):
+            failed(it)
+            await after(120)
+        assert client.calls == [(0, "create", 1), (120, "patch", 2), (1800, "patch", 15)]
 
 
 async def test_a_server_that_is_away_is_tried_twelve_times():

@@ -95,12 +95,13 @@ def test_outside_a_cluster_a_kubeconfig_must_be_named():
         (config(**{"current-context": ""}), "no current-context"),
         (config(**{"current-context": "y"}), 'context "y" does not exist'),
         (config(contexts=[{"name": "x", "context": {"cluster": "z"}}]), 'cluster "z" does not exist'),
-        (config({"proxy-url": "http://p"}), "proxy-url is not supported"),
+        (config({"proxy-url": "socks5://p"}), "must be http:// or https://"),
         (
             config({"server": "https://example.org", "insecure-skip-tls-verify": True}),
             "refused except on loopback",
         ),
         (config({"server": "ftp://x"}), "invalid server address"),
+        (config({"server": "http://x:1:2"}), "must be a URL or a host:port pair"),
         (config({"server": ["x"]}), 'cluster "c": Expected `str`'),
         (config(user={"client-certificate": "a"}), "go together"),
         (config(user={"auth-provider": {}}), "auth-provider was removed"),
@@ -115,7 +116,7 @@ def test_outside_a_cluster_a_kubeconfig_must_be_named():
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_cannot_be_honoured_is_refused(write, content, message):
-    with pytest.raises(KubeconfigError, match=r"kubeconfig|invalid server") as caught:
+    with pytest.raises(KubeconfigError, match=r"kubeconfig|invalid server|host:port") as caught:
         load(write(content), CLOCK)
     assert message in str(caught.value)
 

@@ -26,7 +26,15 @@ from kubesched.config.flagset import FlagError, HelpRequestedError, parse
         (["--leader-elect-lease-duration=1m30s"], "leader-elect-lease-duration", 90.0),
         (["--bind-address", "::1"], "bind-address", "::1"),
         (["--feature-gates=A=true,B=no", "--feature-gates", "C=1"], "feature-gates", ("A=true,B=no", "C=1")),
-        (["--authorization-always-allow-paths=/a, /b"], "authorization-always-allow-paths", ("/a", "/b")),
+        (["--authorization-always-allow-paths=/a,/b"], "authorization-always-allow-paths", ("/a", "/b")),
+        (["--disabled-metrics=a", "--disabled-metrics=b"], "disabled-metrics", ("a", "b")),
+        (["--allow-metric-labels=m,l=a,b"], "allow-metric-labels", ("m,l=a,b",)),
+        (['--allow-metric-labels="m,l=a,b","n,l=c"'], "allow-metric-labels", ("m,l=a,b", "n,l=c")),
+        (["--tls-sni-cert-key=a,b:*.x,y"], "tls-sni-cert-key", ("a,b:*.x,y",)),
+        (["--tls-curve-preferences=23,29"], "tls-curve-preferences", ("23", "29")),
+        (["--log-json-info-buffer-size=2Ki"], "log-json-info-buffer-size", "2Ki"),
+        (["--vmodule=a=1,b=2"], "vmodule", ("a=1", "b=2")),
+        (["--bind-address="], "bind-address", "0.0.0.0"),
         (["--version"], "version", "true"),
         (["--version=raw"], "version", "raw"),
     ],
@@ -123,3 +131,25 @@ log-text-info-buffer-size log-text-split-stream logging-format v vmodule version
 
 def test_the_flags_are_kube_schedulers():
     assert {flag.name for flag in ALL} == set(UPSTREAM.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("allow-metric-labels", "a", "a must be formatted as key=value"),
+        ("tls-sni-cert-key", "a", "expected comma separated certificate and key file paths"),
+        ("tls-curve-preferences", "x", 'strconv.ParseInt: parsing "x": invalid syntax'),
+        ("kube-api-burst", "99999999999", 'strconv.ParseInt: parsing "99999999999": value out of range'),
+        ("vmodule", "x", '"x" does not have the pattern=N format'),
+        (
+            "log-text-info-buffer-size", "x",
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+        ),
+        ("version", "v1.35.0", 'version "v1.35.0" must match major/minor/patch of default version "v1.36.3"'),
+        ("version", "foo", 'strconv.ParseBool: parsing "foo": invalid syntax'),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_wrong_type_is_refused_in_gos_words(name, value, why):
+    with pytest.raises(FlagError) as caught:
+        parse([f"--{name}={value}"], ALL)
+    assert str(caught.value) == f'invalid argument "{value}" for "--{name}" flag: {why}'

@@ -11,7 +11,9 @@ import yaml
 
 from kubesched.config.args import NodeAffinityArgs, NodeResourcesFitArgs, PodTopologySpreadArgs
 from kubesched.config.defaults import default_configuration
+from kubesched.config.extended import as_run
 from kubesched.config.gates import FeatureGates
+from kubesched.config.go_yaml import GoDumper
 from kubesched.config.load import dump, dumps, load, loads, revalidate
 from kubesched.config.problems import ConfigError
 
@@ -82,7 +84,7 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file():
             'f:2:7: kind: no kind is registered for "Pod"',
         ),
         ("a: [\n", "f:2:1: "),
-        ("a: 1\n---\nb: 2\n", "f:2:1: "),
+        ("a: 1\n---\nb: 2\n", "f:3:1: a second document"),
         ("a: \x00\n", "f: not YAML"),
     ],
     ids=[
@@ -107,6 +109,66 @@ def test_a_file_too_large_to_be_a_configuration_is_refused(tmp_path):
     path.write_bytes(b"#" * (3 * 1024 * 1024 + 1))
     with pytest.raises(ConfigError, match="larger than"):
         load(path)
+
+
+def test_a_separator_with_nothing_after_it_is_no_second_document():
+    assert loads(f"---\n{HEAD}parallelism: 3\n---\n").parallelism == 3
+
+
+def test_a_whole_number_may_be_written_with_a_point():
+    assert loads(f"{HEAD}parallelism: 3.0\n").parallelism == 3
+    with pytest.raises(ConfigError, match="expected an integer"):
+        loads(f"{HEAD}parallelism: 3.5\n")
+
+
+def test_mappings_can_be_merged():
+    """Keys beside `<<` win, and of several mappings the first; a key twice in one mapping stays wrong."""
+    config = loads(
+        HEAD
+        + """
+profiles:
+- &a {schedulerName: a, percentageOfNodesToScore: 1}
+- &b {schedulerName: b, percentageOfNodesToScore: 2}
+- {<<: *a, schedulerName: c}
+- {schedulerName: d, <<: [*b, *a]}
+"""
+    )
+    found = [(profile.scheduler_name, profile.percentage_of_nodes_to_score) for profile in config.profiles]
+    assert found == [("a", 1), ("b", 2), ("c", 1), ("d", 2)]
+    with pytest.raises(ConfigError, match="a mapping or a list of mappings"):
+        loads(f"{HEAD}profiles: [{{<<: 1, schedulerName: c}}]\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("plain", "plain"), ("", '""'), ("yes", '"yes"'), ("y", '"y"'), ("1", '"1"'), ("1e3", '"1e3"'),
+        ("0o17", '"0o17"'), ("null", '"null"'), ("2001-01-01", '"2001-01-01"'), ("a: b", "'a: b'"),
+        ("*", "'*'"), ("a\nb", "|-\n  a\n  b"),
+    ],
+)  # fmt: skip
+def test_texts_are_quoted_as_go_quotes_them(text, written):
+    assert yaml.dump({"k": text}, Dumper=GoDumper) == f"k: {written}\n"
+
+
+def test_what_runs_has_only_arguments_that_a_plugin_takes_and_extenders_timeouts():
+    config = loads(
+        HEAD
+        + """
+extenders: [{urlPrefix: u, managedResources: [{name: a.b/c, ignoredByScheduler: true}]}]
+profiles:
+- plugins: {multiPoint: {disabled: [{name: VolumeBinding}]}}
+  pluginConfig:
+  - {name: VolumeBinding, args: {bindTimeoutSeconds: 5}}
+  - {name: NodeResourcesFit, args: {ignoredResources: [d.e/f]}}
+"""
+    )
+    running = as_run(config)
+    assert running.extenders[0].http_timeout == 5.0
+    names = [item.name for item in running.profiles[0].plugin_config]
+    assert names == sorted(names)
+    assert "VolumeBinding" not in names
+    assert running.profiles[0].args("NodeResourcesFit").ignored_resources == ("a.b/c",)
 
 
 def test_null_is_not_set():

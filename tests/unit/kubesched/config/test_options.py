@@ -7,8 +7,8 @@ import pytest
 from kubesched.config.flags import ALL
 from kubesched.config.flagset import parse
 from kubesched.config.gates import FeatureGateError
-from kubesched.config.options import OptionsError, resolve
-from kubesched.config.problems import ConfigError
+from kubesched.config.options import resolve
+from kubesched.config.problems import ConfigError, OptionsError
 
 
 @pytest.fixture
@@ -73,9 +73,26 @@ def test_a_file_that_cannot_be_read_is_said():
     [
         (["--secure-port=70000"], "--secure-port 70000"),
         (["--tls-cert-file=a"], "go together"),
-        (["--tls-min-version=VersionTLS10"], "VersionTLS12 or VersionTLS13"),
-        (["--logging-format=xml"], 'unsupported log format: "xml"'),
+        (["--tls-min-version=VersionTLS9"], 'unknown tls version "VersionTLS9"'),
+        (["--tls-cipher-suites=A"], "Cipher suite A not supported or doesn't exist"),
+        (["--logging-format=xml"], 'format: Invalid value: "xml": Unsupported log format'),
+        (["--logging-format=json", "--vmodule=a=1"], "vmodule: Forbidden: Only supported for text"),
+        (["--log-text-split-stream"], "options.text.splitStream: Forbidden: Feature LoggingAlphaOptions is"),
+        (["--log-json-info-buffer-size=1Ki"], "options.json.infoBufferSize: Forbidden"),
+        (["--log-flush-frequency=0s"], "flushFrequency: Invalid value"),
         (["--emulated-version=kube=1.33"], "behaves as 1.36"),
+        (["--emulated-version=1.37"], r"emulation version 1.37 is not between \[1.33, 1.36.0\]"),
+        (["--emulated-version=1.36.1"], "patch version not allowed, got: kube=1.36.1"),
+        (["--emulated-version=x"], 'could not parse "x" as version'),
+        (["--emulated-version=foo=1.36"], "component not registered: foo"),
+        (["--min-compatibility-version=1.20"], r"minCompatibilityVersion version 1.20 is not between \[1.33"),
+        (["--authorization-always-allow-paths=a*b"], 'only trailing \\* allowed in "a\\*b"'),
+        (["--kube-api-burst=0"], "burst is required to be greater than 0"),
+        (["--disabled-metrics=a b"], "must be fully qualified metric names"),
+        (["--allow-metric-labels=a=b"], "must have keys with format `metricName,labelName`"),
+        (["--allow-metric-labels-manifest=/nope"], "failed to read allow list manifest"),
+        (["--show-hidden-metrics-for-version=1.30"], "must be omitted or have the value '1.35'"),
+        (["--secure-port=-1", "--tls-cert-file=a"], r"\[--secure-port -1 must .*, missing filename"),
     ],
 )
 def test_a_flag_with_an_impossible_value_is_refused(arguments, message):

@@ -10,7 +10,8 @@ from kubesched.clock import VirtualClock
 from kubesched.config.gates import FeatureGates
 from kubesched.config.types import Plugin, Plugins, PluginSet, Profile
 from kubesched.framework import SKIP, Cycle, Handle, NodeNames, PostFilterResult, unschedulable
-from kubesched.framework.profile import Registry, build
+from kubesched.framework.profile import build
+from kubesched.framework.registry import Registry
 from kubesched.testing.builders import cluster, node
 
 

@@ -17,6 +17,7 @@ from kubesched.framework.profile import build
 from kubesched.framework.rank import rank
 from kubesched.framework.registration import RegistrationError, register
 from kubesched.framework.search import ALL_NODES, Search, find
+from kubesched.framework.status import error
 from kubesched.plugins.registry import registry
 from kubesched.state.events import WatchEvent
 from kubesched.testing.builders import ZONE, cluster, node, pod
@@ -319,3 +320,29 @@ def test_a_failure_leaves_the_memory_as_it_was():
         run(framework, state, asking)
     assert run(framework, state, asking) == [0, -1]
     assert np.array_equal(run(framework, state, asking), [0, -1])
+
+
+def test_an_error_on_a_node_is_not_kept():
+    """A plugin that failed on one node may not fail there again, although the node has not changed."""
+
+    class Flaky(Signs):
+        failing = True
+
+        def filter(self, cycle, view):
+            codes = super().filter(cycle, view)
+            return np.full_like(codes, -1) if type(self).failing else codes
+
+        def status(self, cycle, code):
+            return error("not now") if code < 0 else super().status(cycle, code)
+
+    signing = plugin(Flaky, "S", bad=("n0",), asked=[])
+    framework, state = profile(signing), cluster(node("n0"), node("n1"))
+    asking = pod("p").label("kind", "k")
+    for _ in range(3):
+        with pytest.raises(PluginError, match="not now"):
+            run(framework, state, asking)
+    Flaky.failing = False
+    assert run(framework, state, asking) == [0, -1]
+    asked = len(signing.asked)
+    assert run(framework, state, asking) == [0, -1]
+    assert signing.asked[asked:] == [], "what did not fail is kept"

@@ -8,9 +8,9 @@ from fakes import Binder, FilterOnly, PreFilterOnly, ScoreOnly, Sort, handle, pl
 from kubesched.config.types import Plugin, Plugins, PluginSet, Profile
 from kubesched.framework.hints import EVERYTHING, events_of
 from kubesched.framework.interface import ClusterEventWithHint
-from kubesched.framework.profile import Registry, build
+from kubesched.framework.profile import build
 from kubesched.framework.registration import RegistrationError, register
-from kubesched.framework.registry import UnknownPluginError, merge
+from kubesched.framework.registry import Registry, UnknownPluginError, merge
 from kubesched.state.events import ActionType, ClusterEvent, Resource
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from kubesched.client.errors import ApiError, UnreachableError
 from kubesched.clock import VirtualClock
+from kubesched.serving.review_metrics import ReviewMetrics
 from kubesched.serving.reviews import ANONYMOUS, Authenticator, Authorizer, ReviewError, User
 
 LANE = None
+
+
+def reviews() -> ReviewMetrics:
+    return ReviewMetrics(CollectorRegistry())
 
 
 class Client:
@@ -28,13 +34,14 @@ class Client:
 
 
 def authenticator(client, clock=None) -> Authenticator:
-    return Authenticator(client, LANE, clock or VirtualClock(), seconds=10)
+    return Authenticator(client, LANE, clock or VirtualClock(), seconds=10, metrics=reviews())
 
 
 def authorizer(client, clock=None, open_paths=("/healthz", "/open/*")) -> Authorizer:
     return Authorizer(
-        client, LANE, clock or VirtualClock(), open_paths=open_paths, allowed_seconds=10, refused_seconds=5
-    )
+        client, LANE, clock or VirtualClock(), open_paths=open_paths, allowed_seconds=10, refused_seconds=5,
+        metrics=reviews(),
+    )  # fmt: skip
 
 
 CERTIFICATE = {"subject": ((("organizationName", "team"),), (("commonName", "alice"),))}

@@ -11,9 +11,11 @@ import pytest
 from cryptography import x509
 
 from kubesched.clock import SystemClock
+from kubesched.config.tls import TlsOptions
 from kubesched.metrics import Metrics
 from kubesched.serving.certificates import self_signed, server_context
 from kubesched.serving.health import Health
+from kubesched.serving.review_metrics import ReviewMetrics
 from kubesched.serving.reviews import Authenticator, Authorizer, ReviewError, User
 from kubesched.serving.server import Server
 
@@ -47,19 +49,22 @@ async def serving(tmp_path, certificate, health: Health | None = None):
     clock = SystemClock()
     (tmp_path / "crt").write_bytes(certificate[0])
     (tmp_path / "key").write_bytes(certificate[1])
-    context = server_context(tmp_path / "crt", tmp_path / "key", client_ca="", lowest="", wall=clock.wall())
+    context = server_context((tmp_path / "crt", tmp_path / "key"), client_ca="", tls=TlsOptions())
     metrics = Metrics()
+    reviews = ReviewMetrics(metrics.registry)
     metrics.attempt("scheduled", "default-scheduler", 0.1)
     server = Server(
-        Authenticating(None, None, clock, seconds=1),
-        Authorizing(None, None, clock, open_paths=OPEN, allowed_seconds=1, refused_seconds=1),
+        Authenticating(None, None, clock, seconds=1, metrics=reviews),
+        Authorizing(
+            None, None, clock, open_paths=OPEN, allowed_seconds=1, refused_seconds=1, metrics=reviews
+        ),
         state=health or Health(synced=True),
         registry=metrics.registry,
         configuration={"kind": "KubeSchedulerConfiguration"},
         pages={"/statusz": lambda: "a page"},
     )
-    await server.start("127.0.0.1", 0, context, reuse_address=False, reuse_port=False)
-    port = server._runner.addresses[0][1]
+    await server.start("127.0.0.1", 0, context, reuse_port=False)
+    port = server._socket.getsockname()[1]
     trust = ssl.create_default_context(cadata=certificate[0].decode())
     async with aiohttp.ClientSession(f"https://localhost:{port}") as session:
 
@@ -128,12 +133,12 @@ def test_a_certificate_of_our_own_is_for_localhost(certificate):
     assert [str(ip) for ip in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1"]
 
 
-def test_old_tls_is_not_spoken_and_client_certificates_are_asked_for_only_with_a_ca(certificate):
-    wall = SystemClock().wall()
-    plain = server_context(None, None, client_ca="", lowest="", wall=wall)
+def test_client_certificates_are_asked_for_only_with_a_ca(certificate):
+    pair = b"".join(certificate)
+    plain = server_context(pair, client_ca="", tls=TlsOptions())
     assert plain.minimum_version is ssl.TLSVersion.TLSv1_2
     assert plain.verify_mode is ssl.CERT_NONE
-    strict = server_context(None, None, client_ca=certificate[0].decode(), lowest="VersionTLS13", wall=wall)
+    strict = server_context(pair, client_ca=certificate[0].decode(), tls=TlsOptions(ssl.TLSVersion.TLSv1_3))
     assert strict.minimum_version is ssl.TLSVersion.TLSv1_3
     assert strict.verify_mode is ssl.CERT_OPTIONAL
 
