@@ -23,6 +23,7 @@ class Command:
 COMMANDS: Mapping[str, Command] = {
     "test": Command("schedlab.suite.commands:test", "Run suites against schedulers."),
     "lint": Command("schedlab.suite.commands:lint", "Check test files without running them."),
+    "migrate": Command("schedlab.migrate.commands:migrate", "Convert tests of Chainsaw or kuttl."),
     "schema": Command("schedlab.suite.commands:schema", "Print the JSON schema of a kind of file."),
     "tools": Command("schedlab.cluster.commands:tools", "Install and find the control plane programs."),
     "up": Command("schedlab.cluster.commands:up", "Start a control plane with fake nodes."),
@@ -30,10 +31,26 @@ COMMANDS: Mapping[str, Command] = {
     "status": Command("schedlab.cluster.commands:status", "Show the control planes that run."),
     "kubeconfig": Command("schedlab.cluster.commands:kubeconfig", "Print the kubeconfig of a control plane."),
     "logs": Command("schedlab.cluster.commands:logs", "Show the logs of a control plane."),
+    "report": Command(
+        "schedlab.report.drawing:report", "Write the page about a run, or merge the runs of shards."
+    ),
     "leaders": Command(
         "schedlab.report.commands:leaders", "Say how leadership changed hands in recorded runs."
     ),
+    "coverage": Command(
+        "schedlab.coverage.commands:coverage", "Say which documented statements the tests prove."
+    ),
+    "judge": Command(
+        "schedlab.judge.commands:judge", "Judge recorded runs by what holds for every scheduler."
+    ),
     "fuzz": Command("schedlab.fuzz.commands:fuzz", "Compare schedulers on generated clusters."),
+    "compare": Command(
+        "schedlab.compare.commands:compare",
+        "Say what two schedulers, versions or configurations do otherwise.",
+    ),
+    "replay": Command(
+        "schedlab.compare.replay_command:replay", "Ask schedulers again about a moment of a recorded test."
+    ),
     "record": Command("schedlab.fuzz.commands:record", "Record the decisions of a scheduler."),
 }
 

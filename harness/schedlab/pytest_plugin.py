@@ -7,6 +7,7 @@ the plugin is loaded in every pytest run of an environment that has schedlab.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--flake-attempts", type=int, default=1, metavar="N", help="run a failed test up to N times"
     )
+    group.addoption(
+        "--repeat", type=int, default=1, metavar="N", help="run every test N times, to find flakes"
+    )
+    group.addoption("--shard", default="", metavar="I/N", help="run the I-th of N parts of the tests")
+    group.addoption(
+        "--durations-from",
+        default="",
+        metavar="REPORT",
+        help="deal shards out by what tests took in this run",
+    )
+    group.addoption("--budget", default="", metavar="TIME", help="report tests that take longer, such as 10s")
+    group.addoption("--allow-scripts", action="store_true", help="let tests run programs of their own")
+    group.addoption("--github", action="store_true", help="annotations and a job summary for GitHub Actions")
     group.addoption("--strict-flaky", action="store_true", help="exit with 11 if all that failed was flaky")
     group.addoption(
         "--artifacts", default="", help="where run directories go (default: $ARTIFACTS or ./artifacts)"
@@ -58,6 +72,15 @@ def pytest_configure(config: pytest.Config) -> None:
         from schedlab.runner.reporter import Reporter  # noqa: PLC0415 - as above
 
         config.pluginmanager.register(Reporter(config), "schedlab-reporter")
+        _tell_github(config)
+
+
+def _tell_github(config: pytest.Config) -> None:
+    """Have GitHub told, where that is wanted."""
+    from schedlab.runner import github  # noqa: PLC0415 - keeps plain pytest runs fast
+
+    if github.wanted(asked=config.option.github, environment=os.environ):
+        config.pluginmanager.register(github.GitHub(), "schedlab-github")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -65,6 +65,7 @@ class Client:
         query: Mapping[str, str] | None = None,
         body: Object | None = None,
         content_type: str = JSON,
+        headers: Mapping[str, str] | None = None,
     ) -> Object:
         """The decoded answer to one request.
 
@@ -72,7 +73,15 @@ class Client:
             ApiError: any status of 300 and above, or no answer at all.
         """
         what = f"{method} {path}"
-        sent = self._send(method, path, query, body=body, content_type=content_type, limit=REQUEST_TIMEOUT)
+        sent = self._send(
+            method,
+            path,
+            query,
+            body=body,
+            content_type=content_type,
+            headers=headers,
+            limit=REQUEST_TIMEOUT,
+        )
         async with sent as response:
             raw = await response.read()
             if response.status >= 300:
@@ -104,13 +113,14 @@ class Client:
         *,
         body: Object | None = None,
         content_type: str = JSON,
+        headers: Mapping[str, str] | None = None,
         limit: aiohttp.ClientTimeout,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         serialized = await self._api.param_serialize(
             method=method,
             resource_path=path,
             query_params=list((query or {}).items()),
-            header_params={"Content-Type": content_type, "Accept": JSON},
+            header_params={"Content-Type": content_type, "Accept": JSON, **(headers or {})},
             body=body,
             auth_settings=["BearerToken"],
         )
@@ -163,4 +173,4 @@ def _refusal(what: str, status: int, raw: bytes) -> ApiError:
     if not isinstance(answer, dict):
         answer = {}
     text = answer.get("message") or raw[:500].decode(errors="replace")
-    return ApiError(what, status, str(answer.get("reason") or ""), str(text))
+    return ApiError(what, status, str(answer.get("reason") or ""), str(text), answer.get("details"))

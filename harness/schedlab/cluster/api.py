@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -66,25 +66,40 @@ class ApiClient:
                 return response.status, await response.json()
             return response.status, await response.text()
 
-    async def create_nodes(self, nodes: Sequence[dict[str, Any]]) -> None:
-        """Create all nodes, a few at a time.
+    async def create_nodes(
+        self, nodes: Sequence[dict[str, Any]], done: Callable[[float], None] = lambda _number: None
+    ) -> None:
+        """Create all nodes, a few at a time; `done` hears how many there are.
 
         Raises:
             EnvironmentStartError: the server refuses one; the message is the server's.
         """
         free = asyncio.Semaphore(_PARALLEL)
+        created = 0
 
         async def create(node: dict[str, Any]) -> None:
+            nonlocal created
             async with free:
                 status, answer = await self.request("POST", "/api/v1/nodes", node)
             if status != 201:
                 reason = answer.get("message", answer) if isinstance(answer, dict) else answer
                 raise EnvironmentStartError(f"node {node['metadata']['name']} was refused: {reason}")
+            created += 1
+            done(created)
 
         await asyncio.gather(*(create(node) for node in nodes))
 
-    async def wait_for_nodes(self, names: set[str], deadline: timing.Deadline) -> set[str]:
-        """Wait until the named nodes can take pods; returns those that cannot when the deadline comes."""
+    async def wait_for_nodes(
+        self,
+        names: set[str],
+        deadline: timing.Deadline,
+        done: Callable[[float], None] = lambda _number: None,
+    ) -> set[str]:
+        """Wait until the named nodes can take pods; returns those that cannot when the deadline comes.
+
+        `done` hears how many can. A listing of thousands keeps a core busy for a while, so large fleets are
+        asked for less often.
+        """
         waiting = set(names)
 
         async def all_ready() -> bool | None:
@@ -92,9 +107,10 @@ class ApiClient:
             waiting.difference_update(
                 node["metadata"]["name"] for node in listing["items"] if takes_pods(node)
             )
+            done(len(names) - len(waiting))
             return None if waiting else True
 
-        await timing.poll(all_ready, deadline, interval=0.05)
+        await timing.poll(all_ready, deadline, interval=max(0.05, len(names) / 2000))
         return waiting
 
 

@@ -6,15 +6,21 @@ that needs more is inconclusive instead of wrong.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, Self
 
+from schedlab.cluster import fleet as fleets
+from schedlab.cluster import nodes
+from schedlab.cluster.fleet import Batch
 from schedlab.cluster.layout import ADMIN
 from schedlab.cluster.nodes import NodeGroup
 from schedlab.cluster.processes import Process
+from schedlab.cluster.progress import Progress, Silent
 from schedlab.cluster.tools import Tools
+from schedlab.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +28,51 @@ class ClusterSpec:
     """What to boot.
 
     Flags are written without dashes (`{"node-monitor-grace-period": "10s"}`) and win over schedlab's own.
-    `zones` and `racks` spread the nodes over that many failure domains. With `runtime_dir` the logs and the
-    audit log go there and outlive the control plane; without it they go with it. `background` lets the
-    control plane outlive this program.
+    `zones` and `racks` spread `nodes` over that many failure domains; a `fleet` has its own. With
+    `runtime_dir` the logs and the audit log go there and outlive the control plane; without it they go with
+    it. `background` lets the control plane outlive this program.
     """
 
     name: str
     nodes: Sequence[NodeGroup] = ()
     zones: int = 1
     racks: int = 0
+    fleet: Sequence[Batch] = ()
     controller_flags: Mapping[str, str] = field(default_factory=dict)
     apiserver_flags: Mapping[str, str] = field(default_factory=dict)
+    kwok_flags: Mapping[str, str] = field(default_factory=dict)
     runtime_dir: Path | None = None
     background: bool = False
     tools: Tools | None = None
+    progress: Progress = field(default_factory=Silent)
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are to be."""
+        return sum(group.count for group in self.nodes) + fleets.size(self.fleet)
+
+    def machines(self) -> list[dict[str, Any]]:
+        """The Node objects.
+
+        Raises:
+            UsageError: two of them have one name; or a profile is malformed.
+        """
+        made = [*nodes.expand(self.nodes, zones=self.zones, racks=self.racks), *fleets.machines(self.fleet)]
+        names = Counter(node["metadata"]["name"] for node in made)
+        for name in (name for name, count in names.items() if count > 1):
+            raise UsageError(
+                f"two machines are called {name}", hint="give each profile in `nodes` or in `fleet`, not both"
+            )
+        return made
+
+    def paced(self) -> Self:
+        """It with heartbeats as slow as its size demands; flags that are given win."""
+        pace = fleets.heartbeats(self.size)
+        return replace(
+            self,
+            controller_flags={**pace.controller_flags, **self.controller_flags},
+            kwok_flags={**pace.kwok_flags, **self.kwok_flags},
+        )
 
 
 class ControlPlane(Protocol):

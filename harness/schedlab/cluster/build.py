@@ -1,7 +1,8 @@
-"""Builds programs from pinned Go modules: the way that needs no release server.
+"""Builds programs from Go modules: the way that needs no release server.
 
 `controlplane/go.mod` pins every module and `go.sum` their content, so the result is the same wherever it is
-built. All missing programs are built by one Go command, as they share most of their packages.
+built. All missing programs are built by one Go command, as they share most of their packages. A program of
+another version is built from a `go.mod` of its own (`module_build`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from schedlab import timing
-from schedlab.cluster import go_toolchain
+from schedlab.cluster import go_toolchain, module_build
 from schedlab.cluster.go_toolchain import CONTROL_PLANE, Go
 from schedlab.cluster.progress import Progress, Task
 from schedlab.cluster.tool_cache import Origin, ToolCache, ask_version
-from schedlab.cluster.versions import KUBERNETES, Program
+from schedlab.cluster.versions import KUBERNETES, Module, Program
 from schedlab.errors import EnvironmentStartError
 
 # CPU seconds, measured on building all programs from nothing: 2,800 packages, 7 programs to link.
@@ -38,17 +39,35 @@ def install(programs: Sequence[Program], cache: ToolCache, progress: Progress) -
         EnvironmentStartError: there is no Go, or it fails; the message ends with its last lines.
     """
     go = go_toolchain.find(cache, progress)
+    of_modules: dict[Module | None, list[Program]] = {}
+    for program in programs:
+        of_modules.setdefault(program.module, []).append(program)
+    for module, of_module in of_modules.items():
+        if module is None:
+            _build(go, CONTROL_PLANE, of_module, cache, progress)
+            continue
+        with cache.scratch() as scratch:
+            module_build.lay_out(module, scratch, go)
+            _build(go, scratch, of_module, cache, progress)
+
+
+def _build(
+    go: Go, directory: Path, programs: Sequence[Program], cache: ToolCache, progress: Progress
+) -> None:
+    """Build programs in the directory of one `go.mod`."""
     packages = [program.package for program in programs]
-    flags = ["-trimpath", "-ldflags", _linker_flags()]
+    module = programs[0].module
+    flags = ["-trimpath", "-ldflags", _linker_flags(module.version if module else f"v{KUBERNETES}")]
+    flags += module_build.FLAGS if module else []
     with progress.task("finding out what there is to compile", 0, "packages") as task:
         stale = "{{if .Stale}}{{.ImportPath}} {{.StaleReason}}{{end}}"
-        lines = _run(go, ["list", "-deps", *flags, "-f", stale, *packages], task)
+        lines = _run(go, directory, ["list", "-deps", *flags, "-f", stale, *packages], task)
     total = sum(not line.startswith("go: ") and _IN_CACHE not in line for line in lines)
-    names = ", ".join(program.name for program in programs)
+    names = ", ".join(program.key for program in programs)
     progress.note(f"building {names} with {go.version}: {_estimate(total, len(programs))}")
     with cache.scratch() as scratch:
         with progress.task("compiling and linking", total, "packages") as task:
-            _run(go, ["build", "-v", *flags, "-o", f"{scratch}/", *packages], task)
+            _run(go, directory, ["build", "-v", *flags, "-o", f"{scratch}/", *packages], task)
         for program in programs:
             _publish(program, scratch / program.built_name, go, cache)
 
@@ -67,14 +86,15 @@ def _publish(program: Program, file: Path, go: Go, cache: ToolCache) -> None:
             hint=f"{CONTROL_PLANE / 'go.mod'} and versions.py differ; reinstall schedlab",
         )
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    cache.publish(program, file, Origin("build", f"{program.package} with {go.version}", digest))
+    of_module = f" of {program.module}" if program.module else ""
+    cache.publish(program, file, Origin("build", f"{program.package}{of_module} with {go.version}", digest))
 
 
-def _linker_flags() -> str:
+def _linker_flags(version: str) -> str:
     """What Kubernetes' own release build stamps into its programs, so that they know their version."""
-    major, minor, _ = KUBERNETES.split(".")
+    major, minor, _ = version.removeprefix("v").split(".", 2)
     stamp = {
-        "gitVersion": f"v{KUBERNETES}",
+        "gitVersion": version,
         "gitMajor": major,
         "gitMinor": minor,
         "gitTreeState": "clean",
@@ -83,14 +103,15 @@ def _linker_flags() -> str:
     return f"-s -w {variables}"
 
 
-def _run(go: Go, arguments: Sequence[str], task: Task) -> list[str]:
-    """Run Go and return the lines it printed, which `task` counts; the task is told the time when none come.
+def _run(go: Go, directory: Path, arguments: Sequence[str], task: Task) -> list[str]:
+    """Run Go in a directory; returns the lines it printed.
 
-    `go build -v` prints a line per package that it compiles.
+    `task` counts them, and is told the time when none come. `go build -v` prints a line per package that it
+    compiles.
     """
     process = subprocess.Popen(
         [str(go.command), *arguments],
-        cwd=CONTROL_PLANE,
+        cwd=directory,
         env=go_toolchain.environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -16,13 +16,14 @@ from schedlab import timing
 from schedlab.cluster import reaper
 from schedlab.cluster import tools as toolbox
 from schedlab.cluster.backend import ClusterSpec
+from schedlab.cluster.fleet import heartbeats, parse
 from schedlab.cluster.layout import ADMIN, USERS
 from schedlab.cluster.local import LocalBackend
 from schedlab.cluster.nodes import parse_groups
 from schedlab.cluster.progress import reporter
 from schedlab.cluster.state import ClusterRecord, Registry
 from schedlab.cluster.status import describe, node_summary
-from schedlab.cluster.versions import LOCAL_BACKEND, PROGRAMS
+from schedlab.cluster.versions import LOCAL_BACKEND, PROGRAMS, Program, programs
 from schedlab.errors import SchedlabError, UsageError
 
 P = ParamSpec("P")
@@ -62,7 +63,7 @@ def tools() -> None:
 
 
 @tools.command("install")
-@click.argument("names", nargs=-1, type=click.Choice(list(PROGRAMS)))
+@click.argument("names", nargs=-1)
 @click.option(
     "--method",
     "methods",
@@ -73,11 +74,17 @@ def tools() -> None:
 @_assets_option
 @_reports_errors
 def install_tools(names: Sequence[str], methods: Sequence[str], assets: Path | None) -> None:
-    """Download or build what is missing of NAMES (by default all that `schedlab up` needs)."""
-    found = toolbox.install(
-        reporter(), names or LOCAL_BACKEND, assets=assets, methods=methods or toolbox.METHODS
-    )
-    _print_tools(found)
+    """Download or build what is missing of NAMES (by default all that `schedlab up` needs).
+
+    A program of Kubernetes may be wanted at another version: kube-scheduler@1.34.4. The file of a scheduler
+    (.yaml) stands for the programs that it names.
+    """
+    from schedlab.schedulers.declaration import declared  # noqa: PLC0415 - only files of schedulers need it
+
+    wanted: list[Program] = []
+    for name in names or LOCAL_BACKEND:
+        wanted += declared(name).programs() if name.endswith((".yaml", ".yml")) else programs([name])
+    _print_tools(toolbox.installed(wanted, reporter(), assets=assets, methods=methods or toolbox.METHODS))
 
 
 @tools.command("list")
@@ -102,13 +109,20 @@ def _print_tools(found: toolbox.Tools, names: Sequence[str] = ()) -> None:
     for name in names or list(by_name):
         tool = by_name.get(name)
         where = f"{tool.path}  ({tool.source})" if tool is not None else "not installed"
-        click.echo(f"{name:24} {PROGRAMS[name].version:8} {where}")
+        version = tool.version if tool is not None else PROGRAMS[name].version
+        click.echo(f"{name:24} {version:8} {where}")
 
 
 @click.command()
 @_name_option
 @click.option(
     "--nodes", default="", metavar="PROFILE=COUNT,…", help="Fake machines, as in h100x8=4,cpu-32=2."
+)
+@click.option(
+    "--fleet",
+    default="",
+    metavar="FLEET",
+    help="Fake machines by racks and zones, as in '4 racks x 18 gb200-nvl72, 200 h100x8 in 3 zones'.",
 )
 @click.option("--zones", default=1, show_default=True, type=click.IntRange(0), help="Spread them over zones.")
 @click.option("--racks", default=0, show_default=True, type=click.IntRange(0), help="Racks in each zone.")
@@ -120,6 +134,7 @@ def up(
     *,
     name: str,
     nodes: str,
+    fleet: str,
     zones: int,
     racks: int,
     controller_flag: Sequence[str],
@@ -127,23 +142,26 @@ def up(
     assets: Path | None,
 ) -> None:
     """Boot a control plane with fake nodes; it stays until `schedlab down`."""
-    groups = parse_groups(nodes)
+    groups, batches = parse_groups(nodes), parse(fleet) if fleet else []
     found = toolbox.install(reporter(), assets=assets)
     spec = ClusterSpec(
         name=name,
         nodes=groups,
         zones=zones,
         racks=racks,
+        fleet=batches,
         controller_flags=_flags(controller_flag),
         apiserver_flags=_flags(apiserver_flag),
         background=True,
         tools=found,
+        progress=reporter(),
     )
     started = timing.monotonic()
     plane = asyncio.run(LocalBackend().up(spec))
     took = timing.format_duration(timing.monotonic() - started)
-    count = sum(group.count for group in groups)
-    click.echo(f"{name} is up after {took}: {plane.server}, {count} nodes")
+    click.echo(f"{name} is up after {took}: {plane.server}, {spec.size} nodes")
+    if slowed := heartbeats(spec.size).grace:
+        click.echo(f"  heartbeats are slow for so many nodes: one that falls silent is lost after {slowed}")
     click.echo(f"  export KUBECONFIG={plane.kubeconfig()}")
     click.echo(f"  schedlab status --name {name}, schedlab logs COMPONENT, schedlab down --name {name}")
 

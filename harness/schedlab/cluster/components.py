@@ -15,7 +15,8 @@ from schedlab.cluster.ports import HOST
 
 SERVICE_RANGE = "10.96.0.0/16"
 POD_RANGE = "10.64.0.0/10"
-LEASE_SECONDS = 40  # the kubelet's default; kwok renews every quarter of it, the grace period is 50 s
+LEASE_SECONDS = 40  # the kubelet's default; kwok renews every quarter of it
+GRACE_SECONDS = 50  # kube-controller-manager's default for --node-monitor-grace-period
 
 # Controllers that only real kubelets, clouds or certificate requests give work to.
 _IDLE_CONTROLLERS = (
@@ -30,6 +31,7 @@ _IDLE_CONTROLLERS = (
     "root-ca-certificate-publisher-controller",
     "service-lb-controller",
     "token-cleaner-controller",
+    "ttl-controller",  # tells kubelets how long to cache secrets, by writes to every node
 )
 
 
@@ -155,7 +157,7 @@ def kube_controller_manager(
     return [str(program), *flags(own, given)]
 
 
-def kwok(program: Path, layout: Layout, port: int, kubeconfig: Path) -> list[str]:
+def kwok(program: Path, layout: Layout, port: int, kubeconfig: Path, given: Mapping[str, str]) -> list[str]:
     """A kwok with schedlab's stages, for the nodes that are marked as fake and their pods."""
     own = {
         "config": str(layout.stages),
@@ -166,4 +168,4 @@ def kwok(program: Path, layout: Layout, port: int, kubeconfig: Path) -> list[str
         "cidr": POD_RANGE,
         "server-address": f"{HOST}:{port}",
     }
-    return [str(program), *flags(own, {})]
+    return [str(program), *flags(own, given)]

@@ -41,7 +41,7 @@ def required() -> Version:
     line = re.search(r"^go (\S+)$", (CONTROL_PLANE / "go.mod").read_text(), re.MULTILINE)
     if line is None:
         raise EnvironmentStartError(f"{CONTROL_PLANE / 'go.mod'} names no Go version")
-    return _parse(f"go{line[1]}")
+    return parse(f"go{line[1]}")
 
 
 def pinned() -> str:
@@ -61,7 +61,7 @@ def find(cache: ToolCache, progress: Progress) -> Go:
     on_path = shutil.which("go")
     if on_path is not None:
         go = _ask(Path(on_path))
-        if go is not None and _parse(go.version) >= required():
+        if go is not None and parse(go.version) >= required():
             return go
         found = go.version if go is not None else "does not run"
         progress.note(f"{on_path} is {found}; the control plane needs {_text(required())} or newer")
@@ -119,7 +119,8 @@ def _install(target: Path, progress: Progress) -> Go:
     return go
 
 
-def _parse(version: str) -> Version:
+def parse(version: str) -> Version:
+    """The numbers of a version as Go writes it (`go1.26.0`)."""
     match = _VERSION.match(version)
     if match is None:
         raise EnvironmentStartError(f"{version!r} is not a Go version")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schedlab import timing
-from schedlab.cluster import components, nodes, pki, processes
+from schedlab.cluster import components, pki, processes
 from schedlab.cluster.api import ApiClient, etcd_healthy
 from schedlab.cluster.backend import ClusterSpec
 from schedlab.cluster.layout import ADMIN, CONTROLLER_MANAGER, KWOK, USERS, plan
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from schedlab.cluster.backend import Backend, ControlPlane
 
 _START_SECONDS = 60.0
+_SECONDS_PER_NODE = 0.06  # five minutes for 5,000, several times what two busy cores take
 _INHERITED = ("PATH", "HOME", "TMPDIR", "LANG")
 
 PROVIDES: Final = frozenset({"audit", "component-flags", "logs", "own-control-plane", "process-faults"})
@@ -45,7 +46,7 @@ class LocalControlPlane:
     def __init__(self, spec: ClusterSpec, tools: Tools, registry: Registry) -> None:
         self.name = spec.name
         self.tools = tools
-        self._spec = spec
+        self._spec = spec.paced()
         self._registry = registry
         self._ports = PortReservations()
         self._processes: list[Process] = []
@@ -190,18 +191,25 @@ class LocalControlPlane:
             self._spec.controller_flags,
         )
         self.spawn("kube-controller-manager", manager)
-        self.spawn("kwok", components.kwok(tools.path("kwok"), layout, kwok_port, layout.kubeconfig(KWOK)))
+        kwok = components.kwok(
+            tools.path("kwok"), layout, kwok_port, layout.kubeconfig(KWOK), self._spec.kwok_flags
+        )
+        self.spawn("kwok", kwok)
         manager_health = f"https://{HOST}:{manager_port}/healthz"
         kwok_health = f"http://{HOST}:{kwok_port}/healthz"
         await self._healthy("kube-controller-manager", lambda: client.healthy(manager_health), deadline)
         await self._healthy("kwok", lambda: client.healthy(kwok_health), deadline)
 
     async def _create_nodes(self, client: ApiClient, deadline: timing.Deadline) -> None:
-        wanted = list(nodes.expand(self._spec.nodes, zones=self._spec.zones, racks=self._spec.racks))
+        wanted, progress = self._spec.machines(), self._spec.progress
         if not wanted:
             return
-        await client.create_nodes(wanted)
-        late = await client.wait_for_nodes({node["metadata"]["name"] for node in wanted}, deadline)
+        names = {node["metadata"]["name"] for node in wanted}
+        deadline = timing.Deadline.after(deadline.remaining + len(wanted) * _SECONDS_PER_NODE)
+        with progress.task("creating nodes", len(wanted), "nodes") as task:
+            await client.create_nodes(wanted, task.update)
+        with progress.task("waiting until they are Ready", len(wanted), "nodes") as task:
+            late = await client.wait_for_nodes(names, deadline, task.update)
         if late:
             raise EnvironmentStartError(
                 f"{len(late)} of {len(wanted)} nodes did not become Ready: {', '.join(sorted(late)[:5])}",
@@ -216,7 +224,7 @@ class LocalControlPlane:
         async def settled() -> str | None:
             for process in self._processes:
                 if not process.alive:
-                    return f"{process.name} ended with exit code {process.returncode}:\n{process.tail()}"
+                    return f"{process.name} ended with exit code {process.returncode}:\n{last_words(process)}"
             return "" if await probe() else None
 
         problem = await timing.poll(settled, deadline)
@@ -267,6 +275,13 @@ class LocalControlPlane:
         self._registry.save(self._record)
 
 
+def last_words(process: Process) -> str:
+    """What a program said before it ended; about a wrong flag only the complaint, without all the usage."""
+    words = process.tail()
+    last = words.rpartition("\n")[2]
+    return last if last.startswith("Error: ") else words
+
+
 class LocalBackend:
     """Makes control planes out of processes on this machine."""
 
@@ -283,6 +298,7 @@ class LocalBackend:
             running. UsageError: the name is malformed or taken, or a node profile is.
         """
         check_name(spec.name)
+        spec.machines()
         processes.require_proc()
         registry = self._registry or Registry()
         await asyncio.to_thread(reap, registry)

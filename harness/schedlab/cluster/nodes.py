@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import re
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,17 +20,30 @@ from typing import Any
 
 import yaml
 
-from schedlab import data
+from schedlab import data, timing
 from schedlab.errors import UsageError
 
 ZONE = "topology.kubernetes.io/zone"
 REGION = "topology.kubernetes.io/region"
+ISLAND = "topology.schedlab/island"
 RACK = "topology.schedlab/rack"
+CLIQUE = "nvidia.com/gpu.clique"
 PROFILE = "schedlab/profile"
+KUBELET = "schedlab/kubelet"
+"""The annotation about a kubelet that does not work: `stopped` reports nothing, `silent` does nothing."""
 _REGION_NAME = "lab"
 _ADDRESSES = ipaddress.ip_network("10.128.0.0/9")
 _GROUP = re.compile(r"(?P<profile>[a-z0-9][a-z0-9.-]*)=(?P<count>[0-9]+)")
-_FIELDS = {"labels", "capacity", "reserved", "taints", "annotations"}
+_FIELDS = {"labels", "capacity", "reserved", "taints", "annotations", "nvlink"}
+_NVLINK = ("none", "node", "rack")
+
+_CONDITIONS = (
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("NetworkUnavailable", "False", "RouteCreated", "RouteController created a route"),
+)
 
 Taint = Mapping[str, str]
 
@@ -46,7 +60,10 @@ class NodeGroup:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A kind of machine: what it has, what its system keeps for itself, how discovery labels it."""
+    """A kind of machine: what it has, what its system keeps for itself, how discovery labels it.
+
+    `nvlink` is how far the GPUs' own network reaches: not at all, through the machine, or through its rack.
+    """
 
     name: str
     labels: Mapping[str, str]
@@ -54,6 +71,7 @@ class Profile:
     reserved: Mapping[str, str]
     taints: Sequence[Taint]
     annotations: Mapping[str, str]
+    nvlink: str = "none"
 
     @property
     def allocatable(self) -> dict[str, str]:
@@ -127,6 +145,8 @@ def load_profile(path: Path) -> Profile:
     for resource in ("cpu", "memory", "ephemeral-storage", "pods"):
         if resource not in spec.get("capacity", {}):
             raise UsageError(f"{path}: spec.capacity.{resource} is missing", hint="every kubelet reports it")
+    if spec.get("nvlink", "none") not in _NVLINK:
+        raise UsageError(f"{path}: spec.nvlink is {spec['nvlink']!r}", hint=f"it is {', '.join(_NVLINK)}")
     return Profile(
         name=name,
         labels=_strings(path, spec, "labels"),
@@ -134,6 +154,7 @@ def load_profile(path: Path) -> Profile:
         reserved=_strings(path, spec, "reserved"),
         taints=spec.get("taints", ()),
         annotations=_strings(path, spec, "annotations"),
+        nvlink=spec.get("nvlink", "none"),
     )
 
 
@@ -169,17 +190,21 @@ def render(
     name: str,
     *,
     zone: str = "",
+    island: str = "",
     rack: str = "",
     labels: Mapping[str, str] | None = None,
     taints: Sequence[Taint] = (),
     annotations: Mapping[str, str] | None = None,
     capacity: Mapping[str, str] | None = None,
     unschedulable: bool = False,
+    address: str = "",
+    ready: bool = False,
 ) -> dict[str, Any]:
     """One machine as a v1 Node object that kwok will keep alive.
 
     `labels`, `annotations` and `capacity` win over the profile's; a resource given in `capacity` is
-    allocatable in full. `taints` are added to the profile's.
+    allocatable in full. `taints` are added to the profile's. Without an `address` the name decides it. One
+    that is `ready` has its first status report made; otherwise kwok makes it a moment later.
     """
     machine = profile(profile_name)
     given = dict(capacity or {})
@@ -193,7 +218,7 @@ def render(
         "kind": "Node",
         "metadata": {
             "name": name,
-            "labels": {**_place(machine, name, zone, rack), **machine.labels, **(labels or {})},
+            "labels": {**_place(machine, name, zone, island, rack), **machine.labels, **(labels or {})},
             "annotations": {
                 "kwok.x-k8s.io/node": "fake",
                 "node.alpha.kubernetes.io/ttl": "0",
@@ -206,14 +231,40 @@ def render(
             "capacity": {**machine.capacity, **given},
             "allocatable": {**machine.allocatable, **given},
             "addresses": [
-                {"type": "InternalIP", "address": internal_ip(name)},
+                {"type": "InternalIP", "address": address or internal_ip(name)},
                 {"type": "Hostname", "address": name},
             ],
+            **(_first_report(machine) if ready else {}),
         },
     }
 
 
-def _place(machine: Profile, name: str, zone: str, rack: str) -> dict[str, str]:
+def _first_report(machine: Profile) -> dict[str, Any]:
+    """What the stage node-initialize would write: for a fleet, in which that is one write per node less.
+
+    Without it thousands of nodes wait for kwok, are found silent meanwhile, and get more writes for that.
+    """
+    now = timing.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    return {
+        "phase": "Running",
+        "conditions": [
+            {"type": kind, "status": status, "reason": reason, "message": message, **times}
+            for kind, status, reason, message in _CONDITIONS
+        ],
+        "nodeInfo": {
+            "architecture": machine.labels.get("kubernetes.io/arch", "amd64"),
+            "containerRuntimeVersion": "containerd://2.2.0",
+            "kernelVersion": "6.8.0",
+            "kubeletVersion": "v1.36.3",
+            "operatingSystem": "linux",
+            "osImage": "fake",
+            **dict.fromkeys(("bootID", "kubeProxyVersion", "machineID", "systemUUID"), ""),
+        },
+    }
+
+
+def _place(machine: Profile, name: str, zone: str, island: str, rack: str) -> dict[str, str]:
     place = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/arch": "amd64",
@@ -225,9 +276,23 @@ def _place(machine: Profile, name: str, zone: str, rack: str) -> dict[str, str]:
     }
     if zone:
         place |= {ZONE: zone, REGION: _REGION_NAME}
+    if island:
+        place[ISLAND] = island
     if rack:
         place[RACK] = rack
+        if machine.nvlink == "rack":
+            place[CLIQUE] = clique(rack)
     return place
+
+
+def clique(rack: str) -> str:
+    """The label by which GPU feature discovery names the NVLink domain of a rack: CLUSTER.CLIQUE."""
+    return f"{uuid.uuid5(uuid.NAMESPACE_DNS, rack)}.0"
+
+
+def address(number: int) -> str:
+    """The address of the machine of that number: no two of a fleet share one."""
+    return str(_ADDRESSES[1 + number])
 
 
 def internal_ip(name: str) -> str:

@@ -149,11 +149,13 @@ class ToolCache:
 
 
 def ask_version(program: Program, path: Path) -> str:
-    """Run a program to learn its version.
+    """Run a program to learn its version; one that cannot be asked has the version it was built from.
 
     Raises:
         EnvironmentStartError: it does not run, or its answer holds no version.
     """
+    if not program.version_argv:
+        return program.version
     argv = [str(path), *program.version_argv]
     try:
         answer = subprocess.run(argv, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=True)

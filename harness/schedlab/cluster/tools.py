@@ -3,7 +3,8 @@
 They are looked for, in this order, in a directory given by the caller, in the files that
 TEST_ASSET_KUBE_APISERVER and its likes name, in the directory KUBEBUILDER_ASSETS, in the cache. Wherever one
 is found it must say the version that `versions` pins: another version has other texts and other scores, and
-every comparison would be wrong.
+every comparison would be wrong. Programs that are wanted at another version (`kube-scheduler@1.34.4`) are in
+the cache only.
 """
 
 from __future__ import annotations
@@ -70,8 +71,11 @@ def find(
     Raises:
         EnvironmentStartError: some are missing (the message lists them), or one has another version.
     """
-    tools = locate(names, assets=assets, cache=cache)
-    missing = [name for name in names if name not in tools]
+    return _complete(programs(names), locate(names, assets=assets, cache=cache))
+
+
+def _complete(wanted: Iterable[Program], tools: Tools) -> Tools:
+    missing = [program.key for program in wanted if program.key not in tools]
     if missing:
         raise EnvironmentStartError(
             f"not installed: {', '.join(missing)}",
@@ -88,13 +92,25 @@ def locate(
     Raises:
         EnvironmentStartError: one has another version, or a variable names a file that does not exist.
     """
+    return located(programs(names), assets=assets, cache=cache)
+
+
+def located(
+    wanted: Iterable[Program], *, assets: Path | None = None, cache: ToolCache | None = None
+) -> Tools:
+    """Those of some programs that are there, verified.
+
+    Raises:
+        EnvironmentStartError: one has another version, or a variable names a file that does not exist.
+    """
     cache = cache or ToolCache()
-    found = (_locate(program, assets, cache) for program in programs(names))
+    found = (_locate(program, assets, cache) for program in wanted)
     return Tools(tool for tool in found if tool is not None)
 
 
 def _locate(program: Program, assets: Path | None, cache: ToolCache) -> Tool | None:
-    for source, path in _candidates(program, assets, os.environ):
+    candidates = [] if program.module else _candidates(program, assets, os.environ)
+    for source, path in candidates:
         if not path.is_file():
             if source == program.asset_variable:
                 raise EnvironmentStartError(
@@ -128,7 +144,7 @@ def _checked(program: Program, path: Path, source: str, cache: ToolCache) -> Too
             f"{path} (from {source}) is {program.name} {version}; this schedlab needs {program.version}",
             hint=f"take it away from {source}, then run `schedlab tools install {program.name}`",
         )
-    return Tool(program.name, path.absolute(), version, source)
+    return Tool(program.key, path.absolute(), version, source)
 
 
 def install(
@@ -148,15 +164,31 @@ def install(
         EnvironmentStartError: something is missing and no method could provide it; or a download is not what
             its publisher says it is.
     """
+    return installed(programs(names), progress, assets=assets, cache=cache, methods=methods)
+
+
+def installed(
+    wanted: Sequence[Program],
+    progress: Progress | None = None,
+    *,
+    assets: Path | None = None,
+    cache: ToolCache | None = None,
+    methods: Sequence[str] = METHODS,
+) -> Tools:
+    """Some programs, of which those that are missing are downloaded or built as `install` does.
+
+    Raises:
+        EnvironmentStartError: as `install`.
+    """
     progress, cache = progress or Silent(), cache or ToolCache()
-    tools = locate(names, assets=assets, cache=cache)
-    if all(name in tools for name in names):
+    tools = located(wanted, assets=assets, cache=cache)
+    if all(program.key in tools for program in wanted):
         return tools
     with cache.lock(lambda: progress.note("another installation is under way; waiting for it to end")):
-        tools = locate(names, assets=assets, cache=cache)
-        missing = [program for program in programs(names) if program.name not in tools]
+        tools = located(wanted, assets=assets, cache=cache)
+        missing = [program for program in wanted if program.key not in tools]
         if "download" in methods:
             missing = download.install(missing, cache, progress)
         if missing and "build" in methods:
             build.install(missing, cache, progress)
-    return find(names, assets=assets, cache=cache)
+    return _complete(wanted, located(wanted, assets=assets, cache=cache))

@@ -1,7 +1,8 @@
 """The one place where the versions of everything that schedlab runs are pinned.
 
 `controlplane/go.mod` pins the same versions for the build from Go modules, `controlplane/go-toolchain.txt`
-the toolchain for machines that have none; a unit test holds the three together.
+the toolchain for machines that have none; a unit test holds the three together. Beside the pinned ones there
+may be programs of Kubernetes at any other version (`kube-scheduler@1.34.4`), to be compared with them.
 """
 
 from __future__ import annotations
@@ -34,12 +35,28 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
+class Module:
+    """A Go module at one version, such as `k8s.io/kubernetes` at `v1.34.4`.
+
+    With `kubernetes` it is built with that version of Kubernetes (`1.34.4`) instead of the one it names.
+    """
+
+    path: str
+    version: str
+    kubernetes: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """One program of the laboratory: its name, its version, where its source is, how it says its version.
 
-    `package` is the Go package that `controlplane/go.mod` pins and `built_name` what `go build` calls it.
-    `version_argv` makes the program print its version, in which `version_pattern` finds it. `release` is None
-    where the project publishes no checksum: what cannot be verified is built instead.
+    `package` is its Go package, which `controlplane/go.mod` pins or `module` holds, and `built_name` what
+    `go build` calls it. `version_argv` makes the program print its version, in which `version_pattern` finds
+    it; without one it is not asked. `release` is None where the project publishes no checksum: what cannot be
+    verified is built instead.
     """
 
     name: str
@@ -49,6 +66,12 @@ class Program:
     version_argv: tuple[str, ...]
     version_pattern: re.Pattern[str]
     release: Release | None
+    module: Module | None = None
+
+    @property
+    def key(self) -> str:
+        """By what it is asked for: its name, with its version unless that is the pinned one."""
+        return f"{self.name}@{self.version}" if self.module else self.name
 
     @property
     def asset_variable(self) -> str:
@@ -56,16 +79,23 @@ class Program:
         return "TEST_ASSET_" + self.name.upper().replace("-", "_")
 
 
-def _kubernetes(name: str, version_argv: tuple[str, ...] = ("--version",)) -> Program:
-    file = f"v{KUBERNETES}/bin/{{os}}/{{arch}}/{name}"
+_KUBERNETES_MODULE = "k8s.io/kubernetes"
+_VERSION = re.compile(r"\d+\.\d+\.\d+(-[a-z]+\.\d+)?")
+
+
+def _kubernetes(
+    name: str, version_argv: tuple[str, ...] = ("--version",), version: str = KUBERNETES
+) -> Program:
+    file = f"v{version}/bin/{{os}}/{{arch}}/{name}"
     return Program(
         name=name,
-        version=KUBERNETES,
-        package=f"k8s.io/kubernetes/cmd/{name}",
+        version=version,
+        package=f"{_KUBERNETES_MODULE}/cmd/{name}",
         built_name=name,
         version_argv=version_argv,
         version_pattern=re.compile(r"(?:Kubernetes|Client Version:) v(\S+)"),
         release=Release("kubernetes", file, f"{file}.sha512", "sha512"),
+        module=None if version == KUBERNETES else Module(_KUBERNETES_MODULE, f"v{version}"),
     )
 
 
@@ -121,14 +151,24 @@ LOCAL_BACKEND = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-sche
 
 
 def programs(names: Iterable[str]) -> list[Program]:
-    """The programs called `names`.
+    """The programs called `names`, each at its pinned version or at one of its own (`kube-scheduler@1.34.4`).
 
     Raises:
-        UsageError: there is no program of that name here.
+        UsageError: there is no program of that name here, or not at other versions.
     """
-    found = []
-    for name in names:
-        if name not in PROGRAMS:
-            raise UsageError(f"schedlab has no program {name!r}", hint=f"it has {', '.join(PROGRAMS)}")
-        found.append(PROGRAMS[name])
-    return found
+    return [_program(name) for name in names]
+
+
+def _program(name: str) -> Program:
+    bare, at, version = name.partition("@")
+    program = PROGRAMS.get(bare)
+    if program is None:
+        raise UsageError(f"schedlab has no program {bare!r}", hint=f"it has {', '.join(PROGRAMS)}")
+    version = version.removeprefix("v")
+    if not at or version == program.version:
+        return program
+    if not program.package.startswith(f"{_KUBERNETES_MODULE}/"):
+        raise UsageError(f"{bare} can be had at version {program.version} only", hint="leave its version out")
+    if not _VERSION.fullmatch(version):
+        raise UsageError(f"{name}: {version!r} is not a version of Kubernetes", hint="write it as 1.34.4")
+    return _kubernetes(bare, program.version_argv, version)

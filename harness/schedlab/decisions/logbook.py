@@ -9,7 +9,7 @@ so whoever writes a state waits here until the scheduler has said that it knows 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,6 +90,10 @@ class Logbook:
     def attempts(self, pod: PodKey) -> list[Attempt]:
         """All tries of a pod, oldest first."""
         return self._attempts.get(pod, [])
+
+    def pods(self) -> Iterator[tuple[PodKey, list[Attempt]]]:
+        """Each pod that was tried, with all its tries."""
+        yield from self._attempts.items()
 
     def forget_pods(self) -> None:
         """Start afresh with pods, so that a name can be used again; informer counts go on."""

@@ -23,6 +23,7 @@ from schedlab.fuzz.oracle import oracle
 from schedlab.fuzz.provenance import commit
 from schedlab.fuzz.run import EXERCISE, Run, Settings
 from schedlab.fuzz.tally import Tally
+from schedlab.schedulers.declaration import declared
 
 T = TypeVar("T")
 #: Schedulers whose `explain` answers JSON lines.
@@ -110,8 +111,11 @@ async def _fuzz(settings: Settings, argv: Sequence[str], config: Path | None, ru
     async with AsyncExitStack() as stack:
         asked = (*argv, "--config", str(config)) if config else argv
         explain = await stack.enter_async_context(Explain(asked))
-        recorder = await stack.enter_async_context(oracle(config=_read(config), sampled=settings.sampled))
-        follower = await stack.enter_async_context(live(running, _read(config))) if running else None
+        recorder = await stack.enter_async_context(
+            oracle(config=read_config(config), sampled=settings.sampled)
+        )
+        led = live(declared(running), read_config(config)) if running else None
+        follower = await stack.enter_async_context(led) if led else None
         return await Run(settings, recorder, explain, live=follower, report=_progress()).run()
 
 
@@ -141,12 +145,17 @@ def record(
 async def _record(
     settings: Settings, config: Path | None, *, tapped: bool
 ) -> tuple[Tally, list[corpus.Case]]:
-    async with oracle("record", config=_read(config), tapped=tapped) as recorder:
+    async with oracle("record", config=read_config(config), tapped=tapped) as recorder:
         run = Run(settings, recorder, None, report=_progress(), keep_cases=True)
         return await run.run(), run.cases
 
 
-def _read(config: Path | None) -> dict[str, Any]:
+def read_config(config: Path | None) -> dict[str, Any]:
+    """The KubeSchedulerConfiguration of a file; nothing for no file.
+
+    Raises:
+        UsageError: it is none.
+    """
     if config is None:
         return {}
     try:

@@ -8,9 +8,10 @@ shows is compared.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from schedlab import timing
 from schedlab.api.client import Client
@@ -24,10 +25,10 @@ from schedlab.decisions.reference import held, key_of, scheduled_condition
 from schedlab.errors import SchedlabError
 from schedlab.fuzz.blueprint import HOSTNAME, pod
 from schedlab.fuzz.drift import AUDITED, Auditor
-from schedlab.fuzz.oracle import PARITY_CONFIG, PARITY_FLAGS, cluster_spec, hold_volumes
+from schedlab.fuzz.oracle import PARITY_CONFIG, cluster_spec, hold_volumes, parity_flags
 from schedlab.fuzz.replant import creatable, is_nominated
 from schedlab.fuzz.world import World, by_kind
-from schedlab.schedulers.declaration import declared
+from schedlab.schedulers.declaration import SchedulerSpec
 from schedlab.schedulers.running import RunningScheduler, start
 
 _PATIENCE = 20.0  # seconds until a pod must have been decided
@@ -87,6 +88,23 @@ class Live:
             await self._world.clear()
             await self._until(lambda: self._world.is_empty, "every pod gone")
         return []
+
+    async def answers(self, case: Case) -> list[Decision]:
+        """What the running scheduler decides in a case, as far as the live state can be kept equal."""
+        made: list[Decision] = []
+        try:
+            await self._lay(case.objects)
+            for question, step in zip(corpus.unroll(case), case.steps, strict=True):
+                if any(map(is_nominated, question.objects)):
+                    break
+                _, seen = await self._decide(question)
+                made.append(seen.decision)
+                if not await self._steer(seen, question, step):
+                    break
+        finally:
+            await self._world.clear()
+            await self._until(lambda: self._world.is_empty, "every pod gone")
+        return made
 
     async def _drifts(self) -> list[str]:
         return await self._auditor.drifts() if self._auditor else []
@@ -199,23 +217,25 @@ def _decision(one: Object, note: str | None) -> Decision:
 
 
 @asynccontextmanager
-async def live(scheduler: str, config: Object) -> AsyncIterator[Live]:
+async def live(
+    scheduler: SchedulerSpec, config: Mapping[str, Any], name: str = "fuzz-live"
+) -> AsyncIterator[Live]:
     """A scheduler under test on a control plane of its own; everything ends with the context.
 
     Raises:
         EnvironmentStartError: the control plane or the scheduler does not come up.
     """
     async with AsyncExitStack() as stack:
-        plane = await LocalBackend().up(cluster_spec("fuzz-live"))
+        plane = await LocalBackend().up(cluster_spec(name))
         stack.push_async_callback(plane.down)
         client = await Client.connect(plane.kubeconfig())
         stack.push_async_callback(client.close)
         world = await stack.enter_async_context(World(client))
         await hold_volumes(client)
         patch = {**config, **PARITY_CONFIG}
-        running = await start(declared(scheduler), plane, config_patch=patch, extra_flags=PARITY_FLAGS)
+        running = await start(scheduler, plane, config_patch=patch, extra_flags=parity_flags())
         stack.push_async_callback(running.stop)
-        auditor = Auditor(running.log, running.process.identity.signal) if scheduler in AUDITED else None
+        auditor = Auditor(running.log, running.process.identity.signal) if scheduler.name in AUDITED else None
         if auditor is not None:
             stack.callback(auditor.close)
         yield Live(world, running, auditor)

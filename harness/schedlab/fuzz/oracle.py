@@ -20,8 +20,8 @@ from schedlab.decisions.tap import Tap
 from schedlab.errors import EnvironmentStartError
 from schedlab.fuzz.recorder import Recorder
 from schedlab.fuzz.world import World
-from schedlab.schedulers.declaration import declared
-from schedlab.schedulers.running import start, version
+from schedlab.schedulers.declaration import SchedulerSpec, declared
+from schedlab.schedulers.running import help_of, start, version
 
 #: Admission that rewrites or refuses what cases write on purpose.
 _ADMISSION_OFF = (
@@ -75,7 +75,16 @@ PARITY_CONFIG: Final[dict[str, Any]] = {
     "podMaxBackoffSeconds": 86400,
     "clientConnection": {"qps": 10000, "burst": 10000},
 }
-PARITY_FLAGS: Final = ("--feature-gates=OpportunisticBatching=false,SchedulerPopFromBackoffQ=false",)
+_PARITY_GATES: Final = ("OpportunisticBatching", "SchedulerPopFromBackoffQ")
+
+
+def parity_flags(known: str = " ".join(_PARITY_GATES)) -> tuple[str, ...]:
+    """Switches off, of the gates that are `known`, those that make equal states get unequal answers.
+
+    What is known is what the scheduler's `--help` says: a gate of a later version would end it.
+    """
+    gates = ",".join(f"{gate}=false" for gate in _PARITY_GATES if gate in known)
+    return (f"--feature-gates={gates}",) if gates else ()
 
 
 def cluster_spec(name: str) -> ClusterSpec:
@@ -109,6 +118,7 @@ async def hold_volumes(client: Client) -> None:
 async def oracle(
     name: str = "fuzz",
     *,
+    scheduler: SchedulerSpec | None = None,
     config: Mapping[str, Any] | None = None,
     tapped: bool = True,
     sampled: bool = False,
@@ -116,8 +126,9 @@ async def oracle(
 ) -> AsyncIterator[Recorder]:
     """A recorder on a control plane of its own; everything ends with the context.
 
-    `config` is a KubeSchedulerConfiguration that is merged into what parity needs; `sampled` leaves it to the
-    scheduler how many nodes it looks at.
+    It records kube-scheduler, or another `scheduler` that logs as that does. `config` is a
+    KubeSchedulerConfiguration that is merged into what parity needs; `sampled` leaves it to the scheduler how
+    many nodes it looks at.
 
     Raises:
         EnvironmentStartError: the control plane or the scheduler does not come up.
@@ -125,23 +136,25 @@ async def oracle(
     async with AsyncExitStack() as stack:
         plane = await (backend or LocalBackend()).up(cluster_spec(name))
         stack.push_async_callback(plane.down)
-        yield await attach(stack, plane, config or {}, tapped=tapped, sampled=sampled)
+        yield await attach(stack, plane, config or {}, scheduler, tapped=tapped, sampled=sampled)
 
 
 async def attach(
     stack: AsyncExitStack,
     plane: ControlPlane,
     config: Mapping[str, Any],
+    scheduler: SchedulerSpec | None = None,
     *,
     tapped: bool = True,
     sampled: bool = False,
 ) -> Recorder:
-    """Start kube-scheduler on the control plane and watch it from all sides.
+    """Start kube-scheduler, or one like it, on the control plane and watch it from all sides.
 
     Raises:
         EnvironmentStartError: the cluster has pods, which a recorder would not own; or the scheduler does not
         start.
     """
+    spec = scheduler or declared("kube-scheduler")
     tap = Tap() if tapped else None
     patch = {**config, **PARITY_CONFIG}
     if sampled:
@@ -159,9 +172,9 @@ async def attach(
             hint="give the recorder a control plane of its own",
         )
     await hold_volumes(client)
-    spec = declared("kube-scheduler")
-    running = await start(spec, plane, config_patch=patch, extra_flags=(*PARITY_FLAGS, *VERBOSITY))
+    flags = (*parity_flags(help_of(spec, plane)), *VERBOSITY)
+    running = await start(spec, plane, config_patch=patch, extra_flags=flags)
     stack.push_async_callback(running.stop)
     tail = Tail(running.log)
     stack.callback(tail.close)
-    return Recorder(world, tail, tap, f"kube-scheduler, {version(spec, plane)}", dict(config))
+    return Recorder(world, tail, tap, f"{spec.name.partition('@')[0]}, {version(spec, plane)}", dict(config))

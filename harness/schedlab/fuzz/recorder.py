@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -20,12 +20,13 @@ from schedlab import timing
 from schedlab.api.objects import Object
 from schedlab.decisions import logbook, reference
 from schedlab.decisions.corpus import Case, Identity, Step, apply, identity, trimmed
-from schedlab.decisions.decision import Decision
+from schedlab.decisions.decision import Decision, Unobserved
 from schedlab.decisions.logbook import Attempt, Tail
 from schedlab.decisions.reference import Deeds, key_of, scheduled_condition
 from schedlab.decisions.tap import Tap, TappedCandidate
 from schedlab.errors import SchedlabError
 from schedlab.fuzz.plan import Plan
+from schedlab.fuzz.replant import creatable
 from schedlab.fuzz.world import World, by_kind
 
 #: Seconds between the scheduler's line about the last node and the first decision, for kinds without a line.
@@ -50,16 +51,20 @@ class Recorder:
         self._tap = tap
         self._scheduler = scheduler
 
-    async def play(self, plan: Plan) -> Case:
+    async def play(self, plan: Plan, course: Sequence[Step] = ()) -> Case:
         """Lay out the plan's objects, let its pods arrive, and clear the world again.
+
+        With a `course`, the decisions of another scheduler, the objects are laid out one by one in their
+        order, and the state is kept on that course: a pod that was bound elsewhere is put where the course
+        has it. The case ends where that cannot be done, with preemptions that differ.
 
         Raises:
             ApiError: the API refused an object of the plan.
             SchedlabError: the scheduler did not decide in time.
         """
         try:
-            objects = await self._lay(plan)
-            steps = await self._arrivals(plan, {identity(obj): obj for obj in objects})
+            objects = await self._lay(plan, one_by_one=bool(course))
+            steps = await self._arrivals(plan, {identity(obj): obj for obj in objects}, course)
         finally:
             await self._clear(plan)
         return Case(
@@ -72,7 +77,7 @@ class Recorder:
             config=self.config,
         )
 
-    async def _lay(self, plan: Plan) -> list[Object]:
+    async def _lay(self, plan: Plan, *, one_by_one: bool = False) -> list[Object]:
         """Bring the initial objects about; as stored, in the order in which the scheduler met them."""
         kinds = by_kind(plan.objects)
         nodes, pods = kinds.get("Node", []), kinds.get("Pod", [])
@@ -80,8 +85,12 @@ class Recorder:
         laid = await self._world.create_all(kinds.get("Namespace", []))
         laid += await self._world.create_all([obj for obj in others if obj["kind"] != "Namespace"])
         known = self._expect(logbook.NODE_ADDED, _names(nodes))
-        laid += await self._world.create_all(nodes)
-        made = await self._world.create_all(pods)
+        if one_by_one:
+            laid += [await self._world.create(node) for node in nodes]
+            made = [await self._world.create(pod) for pod in pods]
+        else:
+            laid += await self._world.create_all(nodes)
+            made = await self._world.create_all(pods)
         await self._tail.until(known, "every node in the scheduler's cache")
         await self._tail.until(lambda: all(map(self._world.seen, made)), "every pod on our own watch")
         if others:
@@ -90,7 +99,7 @@ class Recorder:
         self._world.forget_changes()
         return [trimmed(obj) for obj in laid]
 
-    async def _arrivals(self, plan: Plan, state: State) -> list[Step]:
+    async def _arrivals(self, plan: Plan, state: State, course: Sequence[Step]) -> list[Step]:
         steps: list[Step] = []
         leaving: list[Object] = []
         for index, pod in enumerate(plan.arrivals):
@@ -102,8 +111,15 @@ class Recorder:
             for change in since:
                 apply(state, change)
             decided = await self._decision(arrived, attempt, state)
-            leaving = await self._tidy(arrived, decided, plan, index)
             steps.append(Step(trimmed(arrived), decided))
+            if course:
+                if index + 1 >= len(course) or _parted(decided, course[index].decision):
+                    break
+                wanted = course[index].decision
+                steered = await self._steer(arrived, decided, wanted)
+                leaving = await self._tidy(steered, wanted, plan, index) if steered else []
+                continue
+            leaving = await self._tidy(arrived, decided, plan, index)
             if plan.until_eviction and decided.preempts:
                 break
         return await self._with_events(steps)
@@ -183,6 +199,17 @@ class Recorder:
         await self._tail.until(leaving, f"the end of the preemption for {key}")
         return frozenset(doomed.values())
 
+    async def _steer(self, pod: Object, decided: Decision, wanted: Decision) -> Object | None:
+        """Put a pod where the course has it; the pod as it then is, None if it had to go."""
+        if decided.node == wanted.node:
+            return pod
+        await self._world.delete(pod)
+        if not isinstance(wanted.node, str):
+            return None
+        bound = creatable(pod)
+        bound["spec"]["nodeName"] = wanted.node
+        return await self._world.create(bound)
+
     async def _tidy(self, pod: Object, decided: Decision, plan: Plan, index: int) -> list[Object]:
         """Do what a kubelet or an owner would have done; the pods that may go while the next one comes."""
         if isinstance(decided.node, str):
@@ -214,6 +241,18 @@ class Recorder:
         seen = self._tail.book.deliveries
         before = {name: seen[message, name] for name in names}
         return lambda: all(seen[message, name] > count for name, count in before.items())
+
+
+def _parted(decided: Decision, wanted: Decision) -> bool:
+    """True if what one of two preemptions has done cannot be made of what the other has done."""
+    if not decided.preempts and not wanted.preempts:
+        return False
+    return _deeds(decided) != _deeds(wanted)
+
+
+def _deeds(decision: Decision) -> object:
+    found = decision.preemption
+    return None if isinstance(found, Unobserved) else (found.nominated, found.deleted)
 
 
 def _names(objects: Iterable[Object]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from schedlab.history.watch import Watch
 _STATUS_APART = frozenset({"Pod", "PodDisruptionBudget", "PersistentVolume", "PersistentVolumeClaim"})
 _DECISIONS = frozenset({"Scheduled", "FailedScheduling"})
 #: What cases hold besides nodes and namespaces.
-_KINDS = (
+KINDS = (
     ("v1", "Pod"),
     ("policy/v1", "PodDisruptionBudget"),
     ("v1", "Service"),
@@ -199,7 +199,7 @@ class World:
 
     async def clear(self) -> None:
         """Delete everything that was created through here; nodes last, so that no pod outlives its node."""
-        await asyncio.gather(*(self._delete_all(*kind) for kind in _KINDS))
+        await asyncio.gather(*(self._delete_all(*kind) for kind in KINDS))
         await self._delete_all(*_NODES)
         self._used.clear()
         self._notes.clear()

@@ -17,13 +17,15 @@ import msgspec
 
 from schedlab.errors import UsageError
 from schedlab.history.audit import AuditLog
-from schedlab.history.entries import Entry
+from schedlab.history.entries import Entry, Revision
 from schedlab.history.history import History
 
 VERSION = 1
 MANIFEST = "history.json"
 ENTRIES = "entries.jsonl"
 AUDIT = "audit.jsonl"
+_MAY_QUOTE = ("annotations", "managedFields")
+"""What `kubectl apply` and others write a Secret's content into once more."""
 
 
 class RunDirectory:
@@ -41,7 +43,7 @@ class RunDirectory:
     def write(self, entry: Entry) -> None:
         """Append one entry."""
         if not self._entries.closed:
-            self._entries.write(self._encoder.encode(entry) + b"\n")
+            self._entries.write(self._encoder.encode(_public(entry)) + b"\n")
 
     def keep_audit(self, log: AuditLog) -> None:
         """Copy the part of the audit log that belongs to this history."""
@@ -57,6 +59,15 @@ class RunDirectory:
     def close(self) -> None:
         """Flush and close; later entries are not written."""
         self._entries.close()
+
+
+def _public(entry: Entry) -> Entry:
+    """The entry without what a Secret hides: a record is kept, sent around and shown."""
+    if not isinstance(entry, Revision) or entry.kind != "Secret":
+        return entry
+    shown = {key: value for key, value in entry.object.items() if key not in ("data", "stringData")}
+    metadata = {key: value for key, value in shown["metadata"].items() if key not in _MAY_QUOTE}
+    return msgspec.structs.replace(entry, object={**shown, "metadata": metadata})
 
 
 def copy_tail(source: Path, start: int, target: Path) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from msgspec import field as struct_field
+
 from schedlab.api.objects import Json
 from schedlab.operations.base import Action, Env
+from schedlab.operations.expect import Expect, expected
 from schedlab.operations.resources import File, Resource, documents
 
 
@@ -24,8 +27,12 @@ class Apply(Action):
 
     file: File = None
     resource: Resource = None
+    expect: Expect = struct_field(default_factory=list)
 
     async def run(self, env: Env, seconds: float) -> Json:  # noqa: ARG002 - each request has a timeout of its own
         """Apply one object after the other."""
-        stored = [await env.writer.apply(item) for item in documents(self.file, self.resource, env.scope)]
+        stored = [
+            await expected(env.writer.apply, item, self.expect, env.scope)
+            for item in documents(self.file, self.resource, env.scope)
+        ]
         return stored[0] if len(stored) == 1 else stored

@@ -20,9 +20,10 @@ from schedlab.api.objects import Json, Object, Ref
 from schedlab.errors import SchedlabError
 from schedlab.faults.rules import Fault
 from schedlab.history.history import History
+from schedlab.kubelet.usage import Declared
 from schedlab.suite.types import BindingName, Duration
 
-TimeoutKind = Literal["apply", "assert", "error", "delete", "nodes", "cleanup"]
+TimeoutKind = Literal["apply", "assert", "error", "delete", "nodes", "exec", "cleanup"]
 
 Labels: TypeAlias = dict[str, str]
 
@@ -91,8 +92,18 @@ class Writer(Protocol):
         """Patch the object that `item` names with what `item` says."""
         ...
 
-    async def delete(self, ref: Ref, api_version: str, grace: int | None = None) -> None:
+    async def delete(
+        self, ref: Ref, api_version: str, grace: int | None = None, policy: str | None = None
+    ) -> None:
         """Delete an object; returns once the server has accepted that. No such object is no error."""
+        ...
+
+    async def evict(self, ref: Ref, eviction: Object, *, dry_run: bool = False) -> None:
+        """Ask for the eviction of a pod; returns once the server has allowed it.
+
+        Raises:
+            ApiError: it is refused.
+        """
         ...
 
     async def include(self, api_version: str, kind: str) -> str:
@@ -128,6 +139,43 @@ class Faults(Protocol):
         ...
 
 
+class Commands(Protocol):
+    """Runs of kubectl against the control plane of the test, each under a name."""
+
+    def start(self, args: Sequence[str]) -> str:
+        """Start one with these arguments; returns its name. It ends with the test at the latest."""
+        ...
+
+    async def finished(self, name: str, seconds: float) -> tuple[int | None, str]:
+        """The exit code, None if it still runs after so many seconds, and what it has printed.
+
+        Raises:
+            OperationError: no run has that name.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A program that has ended."""
+
+    stdout: str
+    stderr: str
+    code: int
+
+
+class Programs(Protocol):
+    """Programs that a test runs, if it is allowed to."""
+
+    async def run(self, argv: Sequence[str], env: Mapping[str, str], seconds: float) -> Finished:
+        """What came of a program.
+
+        Raises:
+            OperationError: it is not allowed, cannot be started, or took too long.
+        """
+        ...
+
+
 class Env(Protocol):
     """What an action works with."""
 
@@ -154,6 +202,29 @@ class Env(Protocol):
     @property
     def faults(self) -> Faults:
         """What stands between the scheduler under test and the API server."""
+        ...
+
+    @property
+    def usage(self) -> Declared:
+        """What pods and machines use, as declared.
+
+        Raises:
+            OperationError: no kubelet looks at it.
+        """
+        ...
+
+    @property
+    def kubectl(self) -> Commands:
+        """Runs of kubectl."""
+        ...
+
+    @property
+    def programs(self) -> Programs:
+        """Programs, if they are allowed."""
+        ...
+
+    def scheduler_log(self) -> list[str]:
+        """What the scheduler under test has printed, in lines."""
         ...
 
     async def until(self, check: Check, seconds: float) -> None:

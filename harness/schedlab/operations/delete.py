@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
@@ -49,6 +49,10 @@ class Delete(Action):
     grace_period_seconds: Annotated[
         Natural | None, Meta(description="For pods: how long they may take to end.")
     ] = None
+    deletion_propagation_policy: Annotated[
+        Literal["Background", "Foreground", "Orphan"] | None,
+        Meta(description="What becomes of the objects that these own."),
+    ] = None
     wait: Annotated[
         bool, Meta(description="Wait until they are gone, not only until deletion was accepted.")
     ] = True
@@ -60,7 +64,12 @@ class Delete(Action):
             await env.writer.include(wanted["apiVersion"], wanted["kind"])
         doomed = [(w, item) for w in targets for item in candidates(env.history, env.scope, w)]
         for wanted, item in doomed:
-            await env.writer.delete(ref_of(item), wanted["apiVersion"], self.grace_period_seconds)
+            await env.writer.delete(
+                ref_of(item),
+                wanted["apiVersion"],
+                self.grace_period_seconds,
+                self.deletion_propagation_policy,
+            )
         if self.wait:
             await env.until(
                 lambda history: _gone(history, [ref_of(item) for _, item in doomed], targets, env), seconds

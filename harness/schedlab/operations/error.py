@@ -10,7 +10,7 @@ from schedlab.operations.assert_ import Exact
 from schedlab.operations.base import Assertion, Met, NotYet, Outcome, Scope, TimeoutKind
 from schedlab.operations.finding import candidates, title
 from schedlab.operations.matching import matches
-from schedlab.operations.resources import File, Resource, documents
+from schedlab.operations.resources import File, ResourceTree, kinds_of, trees
 from schedlab.operations.selecting import refs
 
 
@@ -30,16 +30,16 @@ class Error(Assertion):
     timeout_kind: ClassVar[TimeoutKind] = "error"
 
     file: File = None
-    resource: Resource = None
+    resource: ResourceTree = None
     exact: Exact = False
 
     def check(self, history: History, scope: Scope) -> Outcome:
         """Met if none of the given objects is matched."""
-        for wanted in documents(self.file, self.resource, scope):
-            for item in candidates(history, scope, wanted):
-                if matches(wanted, item, exact=self.exact):
+        for wanted in trees(self.file, self.resource, scope):
+            for item in candidates(history, scope, wanted.head):
+                if matches(wanted.body, item, exact=self.exact, bindings=scope.bindings):
                     return NotYet(
-                        f"no {title(wanted, scope)} as given",
+                        f"no {title(wanted.head, scope)} as given",
                         f"{item['metadata']['name']} matches",
                         history.since(item),
                         refs([item]),
@@ -48,4 +48,4 @@ class Error(Assertion):
 
     def kinds(self, scope: Scope) -> Sequence[tuple[str, str]]:
         """The kinds of the given objects."""
-        return [(item["apiVersion"], item["kind"]) for item in documents(self.file, self.resource, scope)]
+        return kinds_of(trees(self.file, self.resource, scope))

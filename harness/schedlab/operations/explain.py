@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from schedlab.api.objects import Json, Object, Ref, ref_of
 from schedlab.history.history import History
+from schedlab.judge.rules import requests
+from schedlab.judge.values import amount, quantity
 from schedlab.operations.base import Action, Env
 from schedlab.operations.events import line
-from schedlab.operations.selecting import node_of, state_of
+from schedlab.operations.selecting import finished, node_of, state_of
+
+_GI = 2**30
 
 
 class Explain(Action, kw_only=True):
@@ -43,28 +48,41 @@ class Explain(Action, kw_only=True):
 def about(history: History, ref: Ref, pod: Object) -> list[str]:
     """A pod's story in lines: state, events, nodes."""
     events = [f"  {line(event)}" for event in history.events(ref)]
-    return [f"pod {ref.name}: {state_of(pod)}", *events, *nodes_table(history)]
+    return [f"pod {ref.name}: {state_of(pod)}", *events, *nodes_table(history, pod)]
 
 
-def nodes_table(history: History) -> list[str]:
-    """One line per node: room left by requests, taints, how many pods."""
-    bound: dict[str, int] = {}
-    for pod in history.current.list("Pod"):
-        if node_of(pod):
-            bound[node_of(pod)] = bound.get(node_of(pod), 0) + 1
+def nodes_table(history: History, pod: Object) -> list[str]:
+    """One line per node: how much of what the pod asks for is taken there, and what keeps pods away."""
+    taken: dict[str, Counter[str]] = {}
+    bound: Counter[str] = Counter()
+    for other in history.current.list("Pod"):
+        if node_of(other) and not finished(other):
+            taken.setdefault(node_of(other), Counter()).update(_asked(other))
+            bound[node_of(other)] += 1
+    asked = sorted(name for name, count in _asked(pod).items() if count)
     lines = []
     for node in history.current.list("Node"):
         name = node["metadata"]["name"]
-        allocatable = (node.get("status") or {}).get("allocatable") or {}
-        room = " ".join(
-            f"{k}={v}" for k, v in allocatable.items() if k not in ("ephemeral-storage", "pods") and v != "0"
-        )
+        room = (node.get("status") or {}).get("allocatable") or {}
+        used = [_share(one, taken.get(name, Counter())[one], str(room.get(one, "0"))) for one in asked]
         taints = [_taint(taint) for taint in (node.get("spec") or {}).get("taints") or []]
-        lines.append(
-            f"  node {name}: {bound.get(name, 0)} pods, allocatable {room}, "
-            f"taints {', '.join(taints) or 'none'}"
-        )
+        parts = [f"{bound[name]} pods", *used, f"taints {', '.join(taints) or 'none'}"]
+        lines.append(f"  node {name}: {', '.join(parts)}")
     return lines
+
+
+def _asked(pod: Object) -> dict[str, int]:
+    return requests(pod) if pod["spec"].get("containers") else {}
+
+
+def _share(resource: str, used: int, allocatable: str) -> str:
+    """`nvidia.com/gpu 4 of 8`, with cpu in cores and bytes in Gi."""
+    whole = amount(resource, quantity(allocatable))
+    if resource == "cpu":
+        return f"cpu {used / 1000:g} of {whole / 1000:g}"
+    if resource in ("memory", "ephemeral-storage"):
+        return f"{resource} {used / _GI:.4g}Gi of {whole / _GI:.4g}Gi"
+    return f"{resource} {used} of {whole}"
 
 
 def _taint(taint: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ from schedlab.api.objects import Object, key_of, matches_labels, ref_of
 from schedlab.history.history import History
 from schedlab.operations.base import Scope
 from schedlab.operations.matching import Mismatch, mismatches
+from schedlab.operations.resources import Tree
 
 
 def candidates(history: History, scope: Scope, wanted: Object) -> list[Object]:
@@ -26,9 +27,13 @@ def candidates(history: History, scope: Scope, wanted: Object) -> list[Object]:
     ]
 
 
-def closest(wanted: Object, found: list[Object], *, exact: bool) -> tuple[Object, list[Mismatch]] | None:
+def closest(
+    wanted: Tree, found: list[Object], scope: Scope, *, exact: bool
+) -> tuple[Object, list[Mismatch]] | None:
     """The object that lacks the least of what is wanted, with what it lacks."""
-    judged = [(item, list(mismatches(wanted, item, exact=exact))) for item in found]
+    judged = [
+        (item, list(mismatches(wanted.body, item, exact=exact, bindings=scope.bindings))) for item in found
+    ]
     return min(judged, key=lambda pair: len(pair[1]), default=None)
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 from msgspec import field as struct_field
 
 from schedlab.api.objects import Json, Object
+from schedlab.cluster import fleet as fleets
 from schedlab.cluster import nodes as machines
 from schedlab.history.history import History
 from schedlab.operations.base import Action, Env, Met, NotYet, OperationError, Outcome, TimeoutKind
 from schedlab.operations.resources import File, Resource, one
-from schedlab.operations.selecting import condition, refs
+from schedlab.operations.selecting import condition, name_of, refs
 from schedlab.suite.types import Positive
 
 NOT_READY = "node.kubernetes.io/not-ready"
 CORDONED = "node.kubernetes.io/unschedulable"
+_PARALLEL = 16
 
 
 class Nodes(Action):
@@ -30,6 +33,7 @@ class Nodes(Action):
     - nodes: {profile: cpu-32, count: 2, zones: [zone-a, zone-b]}
     - nodes: {profile: h100x8, labels: {pool: training}, taints: [{key: gpu, effect: NoSchedule}], as: gpu}
     - nodes: {profile: cpu-32, capacity: {cpu: "4", memory: 8Gi}, name: small, as: small}
+    - nodes: {fleet: "2 racks x 18 gb200-nvl72, 6 h100x8 in 3 zones", as: all}   # see fleets.md
     ```
     """
 
@@ -39,6 +43,10 @@ class Nodes(Action):
     profile: Annotated[str | None, Meta(description="The kind of machine. This, `file` or `resource`.")] = (
         None
     )
+    fleet: Annotated[
+        str | None,
+        Meta(description="Machines of several kinds in racks and zones, instead of everything else here."),
+    ] = None
     file: File = None
     resource: Resource = None
     count: Annotated[Positive, Meta(description="How many.")] = 1
@@ -72,14 +80,33 @@ class Nodes(Action):
     ] = True
 
     async def run(self, env: Env, seconds: float) -> Json:
-        """Create the nodes one after the other, so that their order is known, then wait for all."""
-        names = self._names()
-        for index, name in enumerate(names):
-            await env.writer.create(self._machine(env, index, name))
+        """Create the nodes one after the other, so that their order is known, then wait for all.
+
+        The order of a fleet is not known: its machines are created side by side.
+        """
+        if self.fleet is not None:
+            names = await self._create_fleet(env, self.fleet)
+        else:
+            names = self._names()
+            for index, name in enumerate(names):
+                await env.writer.create(self._machine(env, index, name))
         await env.until(lambda history: settled(history, names, cordoned=self.unschedulable), seconds)
         if self.seen:
             await env.scheduler_has_seen(names[-1], seconds)
         return names
+
+    async def _create_fleet(self, env: Env, text: str) -> list[str]:
+        if self != Nodes(fleet=text, seen=self.seen, as_=self.as_, timeout=self.timeout):
+            raise OperationError("`fleet` says everything about its nodes", hint="leave the other fields out")
+        items = list(fleets.machines(fleets.parse(text)))
+        free = asyncio.Semaphore(_PARALLEL)
+
+        async def create(item: Object) -> None:
+            async with free:
+                await env.writer.create(item)
+
+        await asyncio.gather(*(create(item) for item in items))
+        return [name_of(item) for item in items]
 
     def _names(self) -> list[str]:
         if self.name is not None and self.count == 1:

@@ -10,6 +10,7 @@ from msgspec import field as struct_field
 from schedlab.api.objects import Json
 from schedlab.api.patches import MERGE, STRATEGIC
 from schedlab.operations.base import Action, Env, OperationError
+from schedlab.operations.expect import Expect, expected
 from schedlab.operations.resources import File, Resource, documents
 
 
@@ -54,11 +55,18 @@ class Patch(Action):
         ),
     ] = False
 
+    expect: Expect = struct_field(default_factory=list)
+
     async def run(self, env: Env, seconds: float) -> Json:
         """Patch one object after the other."""
         content_type = MERGE if self.type_ == "merge" else STRATEGIC
         stored = [
-            await env.writer.patch(item, content_type, self.subresource)
+            await expected(
+                lambda item: env.writer.patch(item, content_type, self.subresource),
+                item,
+                self.expect,
+                env.scope,
+            )
             for item in documents(self.file, self.resource, env.scope)
         ]
         if self.seen:

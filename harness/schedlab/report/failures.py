@@ -27,6 +27,8 @@ def _lines(result: Result) -> Iterator[str]:
     for note in result.notes:
         yield from note.split("\n")
     yield f"rerun:     {rerun(result)}"
+    if ask := replay(result, shown(Path(result.artifacts))):
+        yield f"reference: {ask}"
     if result.artifacts:
         yield f"artefacts: {shown(Path(result.artifacts))}"
 
@@ -47,5 +49,18 @@ def _failure(failure: Failure) -> Iterator[str]:
 
 def rerun(result: Result) -> str:
     """The command that runs this test alone."""
-    argv = ["schedlab", "test", shown(Path(result.path)), "--scheduler", result.scheduler]
+    argv = ["schedlab", "test", shown(Path(result.path)), "--scheduler", result.declared or result.scheduler]
+    if "." in result.test.rpartition("/")[2]:  # one scenario of several that the file holds
+        argv += ["--include-test-regex", f"{result.test}$"]
     return shlex.join([*argv, "--sensitivity"] if result.mutation else argv)
+
+
+def replay(result: Result, directory: str) -> str:
+    """The command that asks the reference about the moment of the failure; empty if no pod is known."""
+    objects = result.failure.objects if result.failure is not None else ()
+    pods = [
+        name.rpartition("/")[2]
+        for kind, _, name in (text.partition(" ") for text in objects)
+        if kind == "Pod"
+    ]
+    return shlex.join(["schedlab", "replay", directory, pods[0]]) if pods and result.artifacts else ""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from schedlab.report.repeats import together
 from schedlab.runner.result import Result
 
 Matrix = Mapping[str, Mapping[str, Result]]
 
 
 def matrix(results: Iterable[Result]) -> Matrix:
-    """Results by test and scheduler, tests in alphabetical order."""
+    """Results by test and scheduler, repeated runs as one, tests in alphabetical order."""
     rows: dict[str, dict[str, Result]] = {}
-    for result in results:
+    for result in together(results):
         rows.setdefault(result.test, {})[result.scheduler] = result
     return dict(sorted(rows.items()))
 

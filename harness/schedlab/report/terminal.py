@@ -56,8 +56,12 @@ class Terminal:
         )
         self._console.print(line, soft_wrap=True, highlight=False)
 
+    def say(self, text: str) -> None:
+        """Tell what goes on apart from tests."""
+        self._console.print(Text(f"... {text}"), soft_wrap=True, highlight=False)
+
     def stop(self) -> None:
-        """End; nothing is printed afterwards."""
+        """End the live display; what is said afterwards is printed as it comes."""
         if self._live is not None:
             self._live.stop()
             self._live = None

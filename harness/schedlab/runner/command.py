@@ -7,13 +7,23 @@ from pathlib import Path
 
 import pytest
 
-_FLAGS = {"strict_flaky": "--strict-flaky", "sensitivity": "--sensitivity", "fail_fast": "-x"}
+_FLAGS = {
+    "strict_flaky": "--strict-flaky",
+    "sensitivity": "--sensitivity",
+    "fail_fast": "-x",
+    "github": "--github",
+    "allow_scripts": "--allow-scripts",
+}
 _VALUES = {
     "selector": "--selector",
     "include_test_regex": "--include-test-regex",
     "exclude_test_regex": "--exclude-test-regex",
     "flake_attempts": "--flake-attempts",
+    "repeat": "--repeat",
     "artifacts": "--artifacts",
+    "shard": "--shard",
+    "durations_from": "--durations-from",
+    "budget": "--budget",
     "parallel": "--numprocesses",
 }
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from schedlab.api.objects import Ref
 from schedlab.faults.front import Front
 from schedlab.history.history import History
-from schedlab.history.objects import Objects
+from schedlab.kubelet.kubelets import Kubelets
+from schedlab.kubelet.usage import Declared
 from schedlab.operations.base import Check, OperationError, Scope
 from schedlab.operations.evaluate import evaluate
+from schedlab.runner.account import account, own_words
 from schedlab.runner.journal import Journal
+from schedlab.runner.kubectl import Kubectl
+from schedlab.runner.programs import Programs
 from schedlab.runner.replicas import Replicas
 from schedlab.runner.station import Station
 from schedlab.suite.plan import Test
-
-_NOT_STATE = ("Event.events.k8s.io", "Lease.coordination.k8s.io")
 
 
 class Environment:
@@ -34,6 +34,8 @@ class Environment:
         directory: Path,
         *,
         replicas: Replicas,
+        allow_scripts: bool = False,
+        kubelets: Kubelets | None = None,
     ) -> None:
         self.bindings: dict[str, Any] = {
             "namespace": namespace,
@@ -44,6 +46,9 @@ class Environment:
         self.history = history
         self.replicas = replicas
         self.writer = Journal(station.client, station.recorder, namespace)
+        self.kubectl = Kubectl(station.control_plane, namespace, directory / "logs")
+        self._kubelets = kubelets
+        self.programs = Programs(station.control_plane, namespace, test.path.parent, allowed=allow_scripts)
         self._station = station
         self._test = test
         self._namespace = namespace
@@ -67,6 +72,22 @@ class Environment:
             )
         return self._station.front
 
+    @property
+    def usage(self) -> Declared:
+        """What pods and machines use, as declared.
+
+        Raises:
+            OperationError: no kubelet looks at it.
+        """
+        if self._kubelets is None:
+            raise OperationError("nobody looks at usage here", hint="give the test a spec.kubelet")
+        return self._kubelets.declared
+
+    def scheduler_log(self) -> list[str]:
+        """What the scheduler under test has printed, in lines."""
+        scheduler = self._station.scheduler
+        return scheduler.log.read_text(errors="replace").splitlines() if scheduler is not None else []
+
     async def until(self, check: Check, seconds: float) -> None:
         """Wait until `check` is Met."""
         await evaluate(self.history, check, seconds)
@@ -77,19 +98,12 @@ class Environment:
 
     async def explain(self, pod: Ref) -> str:
         """What the scheduler under test itself says about a pod; empty if it cannot be asked."""
-        scheduler = self._station.scheduler
-        if scheduler is None or not scheduler.spec.spec.explain:
-            return ""
-        state = self._directory / "state.json"
-        await asyncio.to_thread(state.write_bytes, _list(self.history.current))
-        return await scheduler.explain(f"{pod.namespace}/{pod.name}", state)
+        return await own_words(self._station.scheduler, pod, self.history, self._directory)
+
+    async def account(self, refs: Sequence[Ref]) -> None:
+        """Note what is known about the pods among `refs`."""
+        self.notes += await account(self._station.scheduler, refs, self.history, self._directory)
 
     def note(self, text: str) -> None:
         """Show a text in the report of the test."""
         self.notes.append(text)
-
-
-def _list(objects: Objects) -> bytes:
-    """All objects that a decision can depend on, in the order in which they were first seen."""
-    items = [item for kind in objects.kinds() if kind not in _NOT_STATE for item in objects.list(kind)]
-    return msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})

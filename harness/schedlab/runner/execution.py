@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import msgspec
 
 from schedlab import timing
+from schedlab.api.objects import Json
 from schedlab.errors import SchedlabError
 from schedlab.operations import registry
-from schedlab.operations.base import Action, Assertion, Operation, OperationError, Scope
+from schedlab.operations.base import Action, Assertion, Operation, OperationError, Scope, Unmet
 from schedlab.operations.evaluate import evaluate
 from schedlab.runner.environment import Environment
 from schedlab.runner.evidence import failure_of
 from schedlab.runner.replicas import Replicas
 from schedlab.runner.result import Failure, OperationRecord
-from schedlab.suite.expressions import substitute
+from schedlab.suite.expressions import ExpressionError, substitute
 from schedlab.suite.plan import PlannedOperation, PlannedStep, Test
 from schedlab.suite.types import Timeouts
 
-DEFAULTS = {"apply": 10.0, "assert": 30.0, "error": 30.0, "delete": 15.0, "nodes": 30.0, "cleanup": 30.0}
+DEFAULTS = {
+    "apply": 10.0,
+    "assert": 30.0,
+    "error": 30.0,
+    "delete": 15.0,
+    "nodes": 30.0,
+    "exec": 5.0,
+    "cleanup": 30.0,
+}
 
 
 class SchedulerGone(SchedlabError):  # noqa: N818 - a fact about a process
@@ -33,6 +43,11 @@ class Pace:
     """How long to wait; `longest` cuts every `within`, for runs in which tests are expected to fail."""
 
     longest: float = float("inf")
+
+    @property
+    def hurried(self) -> bool:
+        """True if failing is expected, so that nobody wants to know why."""
+        return self.longest < float("inf")
 
     def cut(self, seconds: float) -> float:
         """A waiting time, as it is used."""
@@ -58,6 +73,7 @@ class Execution:
         self._replicas = replicas
         self._pace = pace
         self._progress = progress
+        self._bound: dict[int, dict[str, Json]] = {}
         self.records: list[OperationRecord] = []
         self.failure: Failure | None = None
 
@@ -83,9 +99,41 @@ class Execution:
         begun = {record.step for record in self.records}
         for step in reversed(self._test.steps):
             if step.name in begun:
-                await self._all(step, "cleanup", step.cleanup)
+                with self._names_of(step):
+                    await self._all(step, "cleanup", step.cleanup)
+
+    @contextmanager
+    def _names_of(self, step: PlannedStep) -> Iterator[None]:
+        """Bind what the step binds for itself; its values are worked out once.
+
+        Raises:
+            ExpressionError: one has none.
+        """
+        hidden = dict(self._env.bindings)
+        if id(step) not in self._bound:
+            own: dict[str, Json] = {}
+            for binding in step.bindings:
+                own[binding.name] = substitute(binding.value, {**self._env.bindings, **own})
+            self._bound[id(step)] = own
+        own = self._bound[id(step)]
+        self._env.bindings.update(own)
+        try:
+            yield
+        finally:
+            for name in own:
+                self._env.bindings.pop(name)
+                if name in hidden:
+                    self._env.bindings[name] = hidden[name]
 
     async def _step(self, step: PlannedStep) -> bool:
+        try:
+            with self._names_of(step):
+                return await self._blocks(step)
+        except ExpressionError as error:
+            self.failure = Failure(message=error.message, step=step.name)
+            return False
+
+    async def _blocks(self, step: PlannedStep) -> bool:
         try:
             for operation in step.try_:
                 if not await self._attempt(step, "try", operation):
@@ -101,7 +149,7 @@ class Execution:
             await self._attempt(step, block, operation)
 
     async def _attempt(self, step: PlannedStep, block: str, planned: PlannedOperation) -> bool:
-        started = timing.monotonic()
+        began, started = timing.now(), timing.monotonic()
         self._progress(f"{step.name}: {planned.tag}")
         failed = False
         try:
@@ -112,6 +160,8 @@ class Execution:
             failed, detail = True, error.message
             if self.failure is None and block != "catch":
                 self.failure = failure_of(error, step.name, planned, self._env.history)
+                if isinstance(error, Unmet) and not self._pace.hurried:
+                    await self._env.account(error.outcome.objects)
         self.records.append(
             OperationRecord(
                 step=step.name,
@@ -121,6 +171,7 @@ class Execution:
                 seconds=round(timing.monotonic() - started, 3),
                 outcome="failed" if failed else "ok",
                 detail=detail,
+                began=began,
             )
         )
         return not failed
@@ -167,9 +218,10 @@ class Execution:
         return ""
 
     def _decoded(self, planned: PlannedOperation, scope: Scope) -> Operation:
-        """The operation with its expressions replaced; those of an inline template are its own business."""
-        own = {"resource": planned.fields["resource"]} if "resource" in planned.fields else {}
-        rest = {key: value for key, value in planned.fields.items() if key != "resource"}
+        """The operation with its expressions replaced, save those that it evaluates itself."""
+        later = registry.own(planned.tag)
+        own = {key: value for key, value in planned.fields.items() if key in later}
+        rest = {key: value for key, value in planned.fields.items() if key not in later}
         try:
             return registry.decode(planned.tag, {**substitute(rest, scope.bindings), **own})
         except msgspec.ValidationError as error:

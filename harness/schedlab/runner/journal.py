@@ -70,17 +70,29 @@ class Journal:
             await self._recorder.caught_up(resource, version_of(stored))
         return stored
 
-    async def delete(self, ref: Ref, api_version: str, grace: int | None = None) -> None:
+    async def delete(
+        self, ref: Ref, api_version: str, grace: int | None = None, policy: str | None = None
+    ) -> None:
         """Delete an object; returns once the server has accepted that. No such object is no error."""
         resource = await self._client.resource(api_version, ref.kind)
         body: Object = {"preconditions": {"uid": ref.uid}} if ref.uid else {}
         if grace is not None:
             body["gracePeriodSeconds"] = grace
+        if policy is not None:
+            body["propagationPolicy"] = policy
         try:
             await self._client.request("DELETE", resource.path(ref.namespace, ref.name), body=body or None)
         except ApiError as error:
             if error.status not in (404, 409):
                 raise
+
+    async def evict(self, ref: Ref, eviction: Object, *, dry_run: bool = False) -> None:
+        """Ask for the eviction of a pod; returns once the server has allowed it."""
+        pods = await self._client.resource("v1", "Pod")
+        query = {"dryRun": "All"} if dry_run else None
+        await self._client.request(
+            "POST", pods.path(ref.namespace, ref.name, "eviction"), query=query, body=eviction
+        )
 
     async def include(self, api_version: str, kind: str) -> str:
         """Have a kind in the history from now on; returns its key."""

@@ -1,6 +1,7 @@
 """All control planes of one pytest process: one at a time, booted when the first test needs it.
 
-Tests come sorted by scheduler, so each scheduler's control plane is booted once and serves all its tests.
+Tests come sorted by scheduler and by what they need of the control plane, so each one that is booted serves
+all the tests that it can.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Lab:
         self._loop = asyncio.Runner()
         self._station: Station | None = None
         self._booted = 0
-        self._broken: dict[str, EnvironmentStartError] = {}
+        self._broken: dict[tuple[str, str], EnvironmentStartError] = {}
 
     def run(
         self,
@@ -43,6 +44,8 @@ class Lab:
         mutation: str = "",
         pace: Pace = UNHURRIED,
         attempts: int = 1,
+        allow_scripts: bool = False,
+        repeat: int = 0,
         progress: Callable[[str], None] = lambda _text: None,
     ) -> Result:
         """The result of a test; one that fails is run up to `attempts` times, and flaky if it then passes."""
@@ -50,10 +53,11 @@ class Lab:
         def once(attempt: int) -> Result:
             order = Order(
                 test=test,
-                directory=self._place(test, scheduler, mutation, attempt),
+                directory=self._place(test, scheduler, mutation, repeat, attempt),
                 disabled=disabled,
                 mutation=mutation,
                 pace=pace,
+                allow_scripts=allow_scripts,
                 progress=progress,
             )
             return self._once(order, scheduler)
@@ -80,17 +84,19 @@ class Lab:
                 verdict="inconclusive",
                 reason=error.render(),
                 mutation=order.mutation,
-                environment=scheduler.name in self._broken,
+                environment=_key(order.test, scheduler) in self._broken,
             )
 
-    def _place(self, test: Test, scheduler: SchedulerSpec, mutation: str, attempt: int) -> Path:
+    def _place(self, test: Test, scheduler: SchedulerSpec, mutation: str, repeat: int, attempt: int) -> Path:
         suffix = re.sub(r"[^A-Za-z0-9.]+", "-", f" {mutation}") if mutation else ""
+        suffix += f"-run-{repeat}" if repeat else ""
         suffix += f"-attempt-{attempt}" if attempt > 1 else ""
-        return self._directory / scheduler.name / test.area / f"{test.name}{suffix}"
+        return self._directory / scheduler.name / test.area / f"{test.full_name}{suffix}"
 
     async def _on_station(self, order: Order, scheduler: SchedulerSpec) -> Result:
-        if scheduler.name in self._broken:
-            raise self._broken[scheduler.name]
+        key = _key(order.test, scheduler)
+        if key in self._broken:
+            raise self._broken[key]
         station = await self._ready(order, scheduler)
         return await run_test(station, order)
 
@@ -100,6 +106,7 @@ class Lab:
         if (
             old is not None
             and old.spec.name == scheduler.name
+            and old.needs == order.test.spec.control_plane
             and not old.spoilt
             and old.recorder.failed() is None
         ):
@@ -108,19 +115,28 @@ class Lab:
         order.progress("booting a control plane")
         closing = asyncio.create_task(old.close()) if old is not None else None
         try:
-            self._station = await self._boot(scheduler)
+            self._station = await self._boot(order.test, scheduler)
         except EnvironmentStartError as error:
-            self._broken[scheduler.name] = error
+            self._broken[_key(order.test, scheduler)] = error
             raise
         finally:
             if closing is not None:
                 await closing
         return self._station
 
-    async def _boot(self, scheduler: SchedulerSpec) -> Station:
+    async def _boot(self, test: Test, scheduler: SchedulerSpec) -> Station:
         self._booted += 1
         name = "-".join(part for part in (scheduler.name, self._worker, str(self._booted)) if part)
-        return await Station.open(self._backend, scheduler, name, self._directory / "control-planes" / name)
+        directory, needs = self._directory / "control-planes" / name, test.spec.control_plane
+        try:
+            return await Station.open(self._backend, scheduler, name, directory, needs)
+        except EnvironmentStartError as error:
+            if not needs:
+                raise
+            raise EnvironmentStartError(
+                f"{test.control_plane}: the control plane does not start in this way: {error.message}",
+                hint=error.hint,
+            ) from error
 
     def close(self) -> None:
         """Take everything down."""
@@ -128,3 +144,8 @@ class Lab:
             self._loop.run(self._station.close())
             self._station = None
         self._loop.close()
+
+
+def _key(test: Test, scheduler: SchedulerSpec) -> tuple[str, str]:
+    """Which tests share a control plane: those of one scheduler that need the same of it."""
+    return scheduler.name, repr(test.spec.control_plane)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from schedlab import timing
 from schedlab.api.objects import Json
 from schedlab.report import document, table
+from schedlab.report.repeats import summary
 from schedlab.runner.artifacts import point_latest, run_directory, tell_worker
+from schedlab.runner.github import over_budget
 from schedlab.runner.result import Result
 
 if TYPE_CHECKING:
@@ -96,12 +99,21 @@ class Reporter:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         if not self._results:
             return
-        mode = "sensitivity" if self._config.option.sensitivity else "test"
+        mode: Literal["sensitivity", "test"] = "sensitivity" if self._config.option.sensitivity else "test"
         seconds = timing.monotonic() - self._started
         directory = run_directory(self._config)
-        document.write(document.document(self._results, mode=mode, seconds=seconds), directory)
+        report = document.document(self._results, mode=mode, seconds=seconds)
+        document.write(report, directory)
         point_latest(directory)
+        self._draw(report, directory)
         session.exitstatus = self._exit_code(session.exitstatus)
+
+    def _draw(self, report: document.Report, directory: Path) -> None:
+        """Write the page."""
+        from schedlab.report import page, telling  # noqa: PLC0415 - keeps plain pytest runs fast
+
+        say = self._terminal.say if self._terminal is not None else lambda _text: None
+        page.write(report, telling.teller(len(report.results), say), directory / page.FILE)
 
     def _exit_code(self, code: int | pytest.ExitCode) -> int | pytest.ExitCode:
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
@@ -123,9 +135,15 @@ class Reporter:
         colours = {"pass": {"green": True}, "fail": {"red": True}, "flaky": {"yellow": True}}
         for line, verdict in table.lines(rows):
             terminalreporter.write_line(line, **colours.get(verdict, {}))
+        if (repeats := self._config.option.repeat) > 1:
+            for line in summary(self._results, repeats):
+                terminalreporter.write_line(line)
         differing = table.differences(rows)
         if differing:
             terminalreporter.write_line(
                 f"the schedulers differ in {len(differing)} tests: {', '.join(differing)}", red=True
             )
-        terminalreporter.write_line(f"artefacts: {run_directory(self._config)}")
+        for result in self._results:
+            if result.over_budget:
+                terminalreporter.write_line(f"over budget: {result.title} {over_budget(result)}", yellow=True)
+        terminalreporter.write_line(f"artefacts: {run_directory(self._config)}, report.html among them")

@@ -15,6 +15,10 @@ from schedlab.history.audit import AuditLog
 from schedlab.history.directory import RunDirectory
 from schedlab.history.history import History
 from schedlab.history.refusals import refusals
+from schedlab.kubelet.admission import NAMESPACE_LABELS
+from schedlab.kubelet.configuration import configure
+from schedlab.kubelet.kubelets import Kubelets
+from schedlab.runner import isolation
 from schedlab.runner.environment import Environment
 from schedlab.runner.execution import DEFAULTS, UNHURRIED, Execution, Pace, SchedulerGone, of_kind
 from schedlab.runner.replicas import Replicas
@@ -37,6 +41,7 @@ class Order:
     directory: Path
     disabled: tuple[str, ...] = ()
     mutation: str = ""
+    allow_scripts: bool = False
     pace: Pace = UNHURRIED
     progress: Callable[[str], None] = _silent
 
@@ -60,7 +65,8 @@ async def run_test(station: Station, order: Order) -> Result:
         EnvironmentStartError: the scheduler does not start.
     """
     test = order.test
-    missing = sorted(set(test.spec.requires) - station.control_plane.provides)
+    required = {*test.spec.requires, *(["component-flags"] if test.spec.control_plane else [])}
+    missing = sorted(required - station.control_plane.provides)
     if missing:
         return _result(
             order, station, "inconclusive", reason=f"the backend does not provide {', '.join(missing)}"
@@ -70,6 +76,7 @@ async def run_test(station: Station, order: Order) -> Result:
     about = {
         "test": test.id,
         "path": str(test.path),
+        "description": " ".join(test.spec.description.split()),
         "scheduler": station.spec.name,
         "config": scheduler.config,
     }
@@ -110,8 +117,19 @@ def _within_its_rights(station: Station, result: Result) -> Result:
 
 async def _judged(station: Station, order: Order, replicas: Replicas, history: History) -> Result:
     """Run the steps, undo everything, and say what that means."""
+    began = timing.now()
     namespace = await _namespace(station, order.test)
-    env = Environment(station, order.test, history, namespace, order.directory, replicas=replicas)
+    kubelets = await _kubelets(station, order.test, history, namespace)
+    env = Environment(
+        station,
+        order.test,
+        history,
+        namespace,
+        order.directory,
+        replicas=replicas,
+        kubelets=kubelets,
+        allow_scripts=order.allow_scripts,
+    )
     execution = Execution(order.test, env, replicas, order.pace, order.progress)
     gone = ""
     station.spoilt = f"{order.test.id} was interrupted"
@@ -120,8 +138,12 @@ async def _judged(station: Station, order: Order, replicas: Replicas, history: H
         await execution.cleanups()
     except SchedulerGone as error:
         gone = error.message
+    finally:
+        await env.kubectl.close()
+        if kubelets is not None and (broken := await kubelets.close()) is not None:
+            gone = gone or f"a kubelet broke down: {broken}"
     leftovers = await _clean(station, order, env, namespace)
-    station.spoilt = f"{order.test.id} left {', '.join(leftovers)}" if leftovers else ""
+    station.spoilt = _spoilt(order.test, env, leftovers, isolation.changes(history, began))
     verdict, reason = _verdict(station, execution.failure, gone, leftovers)
     return _result(
         order,
@@ -134,6 +156,14 @@ async def _judged(station: Station, order: Order, replicas: Replicas, history: H
         + tuple(f"gap in the watch of {gap.kind}: {gap.reason}" for gap in history.gaps),
         leftovers=tuple(leftovers),
     )
+
+
+def _spoilt(test: Test, env: Environment, leftovers: list[str], changed: list[str]) -> str:
+    """Why no further test may run here, if so."""
+    if changed:
+        env.note("changed in the cluster as a whole: " + ", ".join(changed))
+    left = leftovers + changed
+    return f"{test.id} left {', '.join(left)}" if left else ""
 
 
 def _verdict(
@@ -151,15 +181,29 @@ def _verdict(
     return "pass", ""
 
 
+async def _kubelets(station: Station, test: Test, history: History, namespace: str) -> Kubelets | None:
+    """The test's kubelets, started, if it has any.
+
+    Raises:
+        EnvironmentStartError: the API server does not allow what they need.
+    """
+    if test.spec.kubelet is None:
+        return None
+    kubelets = Kubelets(station.client, history, configure(test.spec.kubelet))
+    await kubelets.start(namespace)
+    return kubelets
+
+
 async def _namespace(station: Station, test: Test) -> str:
     """A new namespace; numbered, since the one before may still be going."""
     station.tests += 1
     suffix = f"-{station.tests}"
     name = test.name[: _LONGEST_NAME - len(suffix)].rstrip("-") + suffix
+    labels = {"schedlab/test": test.name, **(NAMESPACE_LABELS if test.spec.kubelet is not None else {})}
     body = {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": {"schedlab/test": test.name}},
+        "metadata": {"name": name, "labels": labels},
     }
     await station.client.request("POST", "/api/v1/namespaces", body=body)
     return name

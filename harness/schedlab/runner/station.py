@@ -17,6 +17,7 @@ from schedlab.schedulers.configuration import merge, scheduler_name
 from schedlab.schedulers.declaration import SchedulerSpec
 from schedlab.schedulers.running import RunningScheduler, start
 from schedlab.suite.extenders import ExtenderNeeds
+from schedlab.suite.types import ControlPlaneNeeds, Flags
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,12 @@ class Setup:
 class Station:
     """A control plane on which one test runs at a time."""
 
-    def __init__(self, spec: SchedulerSpec, control_plane: ControlPlane, client: Client) -> None:
+    def __init__(
+        self, spec: SchedulerSpec, control_plane: ControlPlane, client: Client, needs: ControlPlaneNeeds
+    ) -> None:
         self.spec = spec
+        self.needs = needs
+        """How the control plane was asked to run."""
         self.control_plane = control_plane
         self.client = client
         self.recorder = Recorder(client)
@@ -51,16 +56,32 @@ class Station:
         self._setup: Setup | None = None
 
     @classmethod
-    async def open(cls, backend: Backend, spec: SchedulerSpec, name: str, directory: Path) -> Station:
-        """Boot a control plane and watch it.
+    async def open(
+        cls,
+        backend: Backend,
+        spec: SchedulerSpec,
+        name: str,
+        directory: Path,
+        needs: ControlPlaneNeeds | None = None,
+    ) -> Station:
+        """Boot a control plane that runs as is needed, and watch it.
 
         Raises:
             EnvironmentStartError: it does not come up.
         """
-        control_plane = await backend.up(ClusterSpec(name=name, runtime_dir=directory))
+        needs = needs or ControlPlaneNeeds()
+        control_plane = await backend.up(
+            ClusterSpec(
+                name=name,
+                runtime_dir=directory,
+                apiserver_flags=written(needs.kube_apiserver),
+                controller_flags=written(needs.kube_controller_manager),
+                kwok_flags=written(needs.kwok),
+            )
+        )
         try:
             client = await Client.connect(control_plane.kubeconfig())
-            station = cls(spec, control_plane, client)
+            station = cls(spec, control_plane, client, needs)
             await station.recorder.start()
             await station.barrier.prepare()
         except BaseException:
@@ -123,3 +144,10 @@ class Station:
         await self.recorder.stop()
         await self.client.close()
         await self.control_plane.down()
+
+
+def written(flags: Flags) -> dict[str, str]:
+    """Flags as a command line has them."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in flags.items()
+    }

@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field, inspect
+from msgspec.structs import replace
 
 from schedlab import data
+from schedlab.cluster.versions import Module, Program, programs
 from schedlab.errors import UsageError
 from schedlab.suite.check import Checker
 from schedlab.suite.document import Document
-from schedlab.suite.loader import convert, single
 from schedlab.suite.positions import LoadError, Problem, did_you_mean
+from schedlab.suite.typed import convert, single
 from schedlab.suite.types import Duration, Metadata
 
-PLACEHOLDERS = ("config", "kubeconfig", "pod", "port", "python", "server", "state", "tools")
+PLACEHOLDERS = ("config", "kubeconfig", "pod", "port", "program", "python", "server", "state", "tools")
+_TOOLS = "{tools}/"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
@@ -33,6 +36,34 @@ class Readiness(_Part):
     timeout: Annotated[Duration, Meta(description="By when it must be ready.")] = "60s"
 
 
+class Build(_Part):
+    """A program to be built from a Go module, once, and kept in the cache."""
+
+    module: Annotated[str, Meta(min_length=1, description="Such as sigs.k8s.io/scheduler-plugins.")]
+    version: Annotated[str, Meta(pattern=r"^v\d+\.\d+\.\d+\S*$", description="As Go writes it: v0.34.7.")]
+    package: Annotated[str, Meta(min_length=1, description="The package of its main function.")]
+    kubernetes: Annotated[
+        str,
+        Meta(
+            pattern=r"^(1\.\d+\.\d+)?$",
+            description="Build it with this release of Kubernetes instead of the one that the module names.",
+        ),
+    ] = ""
+
+    def program(self) -> Program:
+        """The program as the cache knows it."""
+        return Program(
+            name=self.package.replace("/", "_"),
+            version=self.version.removeprefix("v") + (f"+k8s-{self.kubernetes}" if self.kubernetes else ""),
+            package=self.package,
+            built_name=self.package.rpartition("/")[2],
+            version_argv=(),
+            version_pattern=re.compile(""),
+            release=None,
+            module=Module(self.module, self.version, self.kubernetes),
+        )
+
+
 class Spec(_Part, kw_only=True):
     """How to start it."""
 
@@ -42,10 +73,15 @@ class Spec(_Part, kw_only=True):
         Meta(
             min_length=1,
             description="Program and arguments. `{config}`, `{kubeconfig}`, `{port}`, `{server}`, `{python}` "
-            "are replaced, and `{tools}/NAME` by the path of a control plane program. A relative program is "
-            "looked for beside this file, a bare name in PATH.",
+            "are replaced, `{program}` by what `build` made, and `{tools}/NAME` by the path of a control "
+            "plane program, which may be of another version: `{tools}/kube-scheduler@1.34.4`. A relative "
+            "program is looked for beside this file, a bare name in PATH.",
         ),
     ]
+    build: Annotated[
+        Build | None,
+        Meta(description="Where `{program}` comes from; `schedlab tools install FILE` makes it."),
+    ] = None
     environment: Annotated[dict[str, str], Meta(description="Added to a minimal environment.")] = {}
     version: Annotated[list[str], Meta(description="A command that prints the version, for reports.")] = []
     config: Annotated[
@@ -63,6 +99,20 @@ class Spec(_Part, kw_only=True):
             "`{state}` a file with all objects (a List in JSON)."
         ),
     ] = []
+    explain_lines: Annotated[
+        list[str],
+        Meta(
+            description="A command that explains many states, for comparisons: a question per line of its "
+            "input, an answer per line of its output, as `kubesched explain --input-format jsonl` does."
+        ),
+    ] = []
+    log: Annotated[
+        Literal["", "kube-scheduler"],
+        Meta(
+            description="`kube-scheduler` if it logs what kube-scheduler logs and calls HTTP extenders as "
+            "that does: then comparisons see its scores and feasible nodes."
+        ),
+    ] = ""
 
 
 class Declaration(_Part):
@@ -81,6 +131,17 @@ class SchedulerSpec(Struct, frozen=True):
     spec: Spec
     directory: Path = field(default_factory=Path)
 
+    def programs(self) -> list[Program]:
+        """What has to be installed for it beside the programs of a control plane.
+
+        Raises:
+            UsageError: it names a program that there is not.
+        """
+        arguments = (*self.spec.command, *self.spec.version, *self.spec.explain, *self.spec.explain_lines)
+        named = (one.removeprefix(_TOOLS) for one in arguments if one.startswith(_TOOLS))
+        found = programs(dict.fromkeys(name for name in named if "@" in name))
+        return [*found, *([self.spec.build.program()] if self.spec.build else [])]
+
     def fill(
         self, arguments: Sequence[str], values: Mapping[str, str], tools: Mapping[str, Path]
     ) -> list[str]:
@@ -92,8 +153,8 @@ class SchedulerSpec(Struct, frozen=True):
         return [self._filled(argument, values, tools) for argument in arguments]
 
     def _filled(self, argument: str, values: Mapping[str, str], tools: Mapping[str, Path]) -> str:
-        if argument.startswith("{tools}/"):
-            name = argument.removeprefix("{tools}/")
+        if argument.startswith(_TOOLS):
+            name = argument.removeprefix(_TOOLS)
             if name not in tools:
                 raise UsageError(
                     f"scheduler {self.name}: there is no control plane program {name!r}",
@@ -109,7 +170,7 @@ def built_in() -> list[str]:
 
 
 def declared(name_or_path: str) -> SchedulerSpec:
-    """The scheduler of a name that ships with schedlab, or of a file.
+    """The scheduler of a name that ships with schedlab, at a version if one is named, or of a file.
 
     Raises:
         UsageError: there is none of that name.
@@ -117,12 +178,31 @@ def declared(name_or_path: str) -> SchedulerSpec:
     """
     if name_or_path.endswith((".yaml", ".yml")):
         return load(Path(name_or_path).resolve())
+    name, at, version = name_or_path.partition("@")
+    if at:
+        return _at_version(declared(name), version)
     if name_or_path not in built_in():
         raise UsageError(
             f"there is no scheduler {name_or_path!r}",
             hint=f"use one of {', '.join(built_in())}, or the path of a declaration (.yaml)",
         )
     return load(data.path("manifests/schedulers") / f"{name_or_path}.yaml")
+
+
+def _at_version(scheduler: SchedulerSpec, version: str) -> SchedulerSpec:
+    """A scheduler that is a control plane program, at a version of that program."""
+    program = scheduler.spec.command[0]
+    if not program.startswith(_TOOLS):
+        raise UsageError(
+            f"scheduler {scheduler.name} is there at one version only", hint=f"leave out @{version}"
+        )
+    (wanted,) = programs([f"{program.removeprefix(_TOOLS)}@{version}"])
+
+    def at(arguments: list[str]) -> list[str]:
+        return [f"{_TOOLS}{wanted.key}" if one == program else one for one in arguments]
+
+    spec = replace(scheduler.spec, command=at(scheduler.spec.command), version=at(scheduler.spec.version))
+    return SchedulerSpec(f"{scheduler.name}@{wanted.version}", spec, scheduler.directory)
 
 
 def load(path: Path) -> SchedulerSpec:
@@ -141,7 +221,7 @@ def load(path: Path) -> SchedulerSpec:
 
 def _unknown_placeholders(doc: Document) -> Iterator[Problem]:
     spec = doc.data.get("spec")
-    for part in ("command", "version", "explain"):
+    for part in ("command", "version", "explain", "explainLines"):
         arguments = spec.get(part) if isinstance(spec, dict) else None
         for index, argument in enumerate(arguments if isinstance(arguments, list) else []):
             for name in _PLACEHOLDER.findall(str(argument)):

@@ -10,7 +10,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from schedlab.cluster.layout import SCHEDULER
 from schedlab.cluster.pki import credential_id
 from schedlab.cluster.ports import HOST
 from schedlab.cluster.processes import Process
+from schedlab.cluster.tools import Tool, Tools, located
 from schedlab.errors import EnvironmentStartError
 from schedlab.faults.front import Front
 from schedlab.schedulers.configuration import configuration
@@ -124,9 +125,27 @@ async def start(
 def command(
     spec: SchedulerSpec, arguments: Sequence[str], values: Mapping[str, str], control_plane: ControlPlane
 ) -> list[str]:
-    """An argument list that can be executed."""
-    tools = {tool.name: tool.path for tool in control_plane.tools}
-    program, *rest = spec.fill(arguments, values, tools)
+    """An argument list that can be executed, with the programs of a control plane.
+
+    Raises:
+        EnvironmentStartError: a program that it needs is not installed.
+    """
+    return executable(spec, arguments, values, control_plane.tools)
+
+
+def executable(
+    spec: SchedulerSpec, arguments: Sequence[str], values: Mapping[str, str], tools: Iterable[Tool] = ()
+) -> list[str]:
+    """An argument list that can be executed, with these programs and the scheduler's own.
+
+    Raises:
+        EnvironmentStartError: a program that it needs is not installed.
+    """
+    own = installed(spec)
+    paths = {tool.name: tool.path for tool in (*tools, *own)}
+    if spec.spec.build is not None:
+        values = {**values, "program": str(own.path(spec.spec.build.program().key))}
+    program, *rest = spec.fill(arguments, values, paths)
     if "/" in program:
         return [str(spec.directory / program), *rest]
     found = shutil.which(program)
@@ -135,6 +154,23 @@ def command(
             f"scheduler {spec.name}: there is no program {program!r}", hint="is it in PATH?"
         )
     return [found, *rest]
+
+
+def installed(spec: SchedulerSpec) -> Tools:
+    """What a scheduler needs beside the programs of a control plane.
+
+    Raises:
+        EnvironmentStartError: something is not installed.
+    """
+    wanted = spec.programs()
+    tools = located(wanted) if wanted else Tools(())
+    missing = [program.key for program in wanted if program.key not in tools]
+    if missing:
+        raise EnvironmentStartError(
+            f"scheduler {spec.name}: not installed: {', '.join(missing)}",
+            hint="run `schedlab tools install` with the scheduler's name or file",
+        )
+    return tools
 
 
 async def _ready(running: RunningScheduler) -> None:
@@ -177,6 +213,12 @@ def version(spec: SchedulerSpec, control_plane: ControlPlane) -> str:
         return ""
     argv = command(spec, spec.spec.version, {"python": sys.executable}, control_plane)
     return _output(argv, 20.0).strip().split("\n")[0]
+
+
+def help_of(spec: SchedulerSpec, control_plane: ControlPlane) -> str:
+    """What its program says of its flags and gates."""
+    argv = command(spec, [spec.spec.command[0], "--help"], {"python": sys.executable}, control_plane)
+    return _output(argv, 20.0)
 
 
 def _output(argv: Sequence[str], seconds: float) -> str:

@@ -19,9 +19,14 @@ from schedlab.api.objects import Json
 from schedlab.suite import document
 from schedlab.suite.expressions import ExpressionError, compiled, is_expression
 from schedlab.suite.positions import Problem, did_you_mean
+from schedlab.suite.trees import computed_keys
 
 OPERATIONS = "schedlab-operations"
 """`Meta(extra={OPERATIONS: True})` marks a list of operations, which `operations` below checks."""
+
+VARIABLES = "schedlab-variables"
+"""`Meta(extra={VARIABLES: names})` marks a field whose expressions its operation evaluates itself, when it
+runs, with these variables besides the bindings; in a mapping with variables, keys may be expressions, too."""
 
 Hook = Callable[[yaml.Node], Iterator[Problem]]
 
@@ -40,9 +45,15 @@ class Checker:
 
     def check(self, node: yaml.Node, kind: inspect.Type, what: str = "") -> Iterator[Problem]:
         """The problems of one node against one type; `what` names it in messages."""
+        given = variables(kind)
         if isinstance(node, yaml.ScalarNode) and is_expression(node.value) and self.expressions:
-            yield from self.expression(node)
+            yield from self.expression(node, given or frozenset())
             return
+        if given:
+            yield from self.keys(node, given)
+        yield from self._by_kind(node, kind, what)
+
+    def _by_kind(self, node: yaml.Node, kind: inspect.Type, what: str) -> Iterator[Problem]:
         match kind:
             case inspect.Metadata():
                 if OPERATIONS in (kind.extra or {}) and self.operations:
@@ -63,12 +74,19 @@ class Checker:
             case _:
                 yield from self._scalar(node, kind, what)
 
-    def expression(self, node: yaml.ScalarNode) -> Iterator[Problem]:
-        """The problem of an expression that does not compile."""
+    def expression(
+        self, node: yaml.Node, given: frozenset[str] = frozenset(), text: str = ""
+    ) -> Iterator[Problem]:
+        """The problem of an expression that does not compile; the node's own text unless `text` says it."""
         try:
-            compiled(node.value)
+            compiled(text or node.value, given)
         except ExpressionError as error:
             yield self.problem(node, error.message, error.hint)
+
+    def keys(self, node: yaml.Node, given: frozenset[str]) -> Iterator[Problem]:
+        """The problems of the expressions in the keys of an assertion tree."""
+        for key, text in computed_keys(node):
+            yield from self.expression(key, given, text)
 
     def expressions_in(self, node: yaml.Node) -> Iterator[Problem]:
         """The problems of all expressions below a node."""
@@ -153,6 +171,16 @@ class Checker:
 
     def _wrong(self, node: yaml.Node, wanted: str, what: str) -> Problem:
         return self.problem(node, f"{what or 'this'} is {_described(node)}, {wanted} is needed")
+
+
+def variables(kind: inspect.Type) -> frozenset[str] | None:
+    """What the expressions of a field may read, if its operation evaluates them itself; else None."""
+    if isinstance(kind, inspect.UnionType):
+        return next((found for found in map(variables, kind.types) if found is not None), None)
+    if not isinstance(kind, inspect.Metadata):
+        return None
+    marked = (kind.extra or {}).get(VARIABLES)
+    return variables(kind.type) if marked is None else frozenset(marked)
 
 
 def scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:

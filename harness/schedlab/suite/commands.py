@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-SCHEMAS = ("test", "scheduler")
+SCHEMAS = ("test", "steptemplate", "scheduler", "report", "compare")
 
 
 @click.command(
@@ -28,6 +28,19 @@ SCHEMAS = ("test", "scheduler")
 @click.option(
     "--flake-attempts", type=click.IntRange(min=1), metavar="N", help="Run a failed test up to N times."
 )
+@click.option(
+    "--repeat", type=click.IntRange(min=1), metavar="N", help="Run every test N times, to find flakes."
+)
+@click.option("--shard", metavar="I/N", help="Run the I-th of N parts; together they run every test once.")
+@click.option(
+    "--durations-from",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="REPORT",
+    help="Deal shards out by what the tests took in this run (its report.json or directory).",
+)
+@click.option("--budget", metavar="TIME", help="Report tests that take longer than this, such as 10s.")
+@click.option("--allow-scripts", is_flag=True, help="Let tests run programs of their own.")
+@click.option("--github", is_flag=True, help="Annotations and a summary for GitHub Actions. [on there]")
 @click.option("--strict-flaky", is_flag=True, help="Exit with 11 if all that failed was flaky.")
 @click.option(
     "--sensitivity", is_flag=True, help="Break each test by its plugin or mutation, and expect it to fail."
@@ -69,11 +82,7 @@ def lint(paths: tuple[Path, ...]) -> None:
 @click.command()
 @click.argument("kind", type=click.Choice(SCHEMAS), default="test")
 def schema(kind: str) -> None:
-    """Print the JSON schema of test files, or of scheduler declarations."""
-    from schedlab.schedulers.declaration import Declaration  # noqa: PLC0415 - keeps --help fast
-    from schedlab.suite.schema import encoded, test_schema, type_schema  # noqa: PLC0415 - as above
+    """Print the JSON schema of test files, step templates, scheduler declarations, reports or comparisons."""
+    from schedlab.suite.schema import encoded, schema_of  # noqa: PLC0415 - keeps --help fast
 
-    found = (
-        test_schema() if kind == "test" else type_schema("A scheduler under test by schedlab", Declaration)
-    )
-    click.echo(encoded(found), nl=False)
+    click.echo(encoded(schema_of(kind)), nl=False)

@@ -18,6 +18,8 @@ from cel_expr_python import cel
 from schedlab.api.objects import Json
 from schedlab.errors import UsageError
 
+NOTHING: Mapping[str, Json] = {}
+
 _PREFIX = "v_"  # `$namespace` must not become CEL's reserved word
 _TOKEN = re.compile(r"""("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|\$([A-Za-z_][A-Za-z0-9_]*)""")
 
@@ -33,9 +35,11 @@ class Expression:
     text: str
     names: frozenset[str]
     program: Any
+    reads: frozenset[str] = frozenset()
+    """Which of the given variables its text mentions; the others need not be converted for it."""
 
-    def evaluate(self, bindings: Mapping[str, Any]) -> Json:
-        """The value, as plain Python data.
+    def evaluate(self, bindings: Mapping[str, Any], given: Mapping[str, Json] = NOTHING) -> Json:
+        """The value, as plain Python data; `given` are the variables that it was compiled with.
 
         Raises:
             ExpressionError: a binding is missing, an index is out of range, a key is absent, types do not
@@ -45,6 +49,7 @@ class Expression:
         if missing:
             raise ExpressionError(f"{self.text}: ${missing[0]} is not bound", hint=known(bindings))
         data = {_PREFIX + name: bindings[name] for name in self.names}
+        data |= {name: given[name] for name in self.reads}
         value = self.program.eval(data=data)
         if value.type() == cel.Type.ERROR:
             raise ExpressionError(f"{self.text}: {value.plain_value()}", hint=shown(self.names, bindings))
@@ -57,8 +62,8 @@ def is_expression(text: object) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def compiled(text: str) -> Expression:
-    """Compile `(expr)`.
+def compiled(text: str, given: frozenset[str] = frozenset()) -> Expression:
+    """Compile `(expr)`; `given` names the variables that it may read besides bindings.
 
     Raises:
         ExpressionError: with CEL's own explanation.
@@ -66,7 +71,8 @@ def compiled(text: str) -> Expression:
     inner = text[1:-1]
     names = frozenset(match.group(2) for match in _TOKEN.finditer(inner) if match.group(2))
     source = _TOKEN.sub(lambda match: match.group(1) or _PREFIX + match.group(2), inner)
-    environment = cel.NewEnv(variables={_PREFIX + name: cel.Type.DYN for name in names})
+    variables = {_PREFIX + name for name in names} | given
+    environment = cel.NewEnv(variables=dict.fromkeys(variables, cel.Type.DYN))
     try:
         program = environment.compile(source)
     except RuntimeError as error:
@@ -74,7 +80,8 @@ def compiled(text: str) -> Expression:
             f"{text} is not an expression: {_reason(str(error))}",
             hint=r"text in parentheses is CEL; write \( at its start if it is meant as text",
         ) from error
-    return Expression(text=text, names=names, program=program)
+    reads = frozenset(re.findall(r"\w+", inner)) & given
+    return Expression(text=text, names=names, program=program, reads=reads)
 
 
 def _reason(explanation: str) -> str:

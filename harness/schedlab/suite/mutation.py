@@ -15,7 +15,7 @@ from schedlab.schedulers.configuration import merge
 from schedlab.suite.document import Document
 from schedlab.suite.plan import Test
 from schedlab.suite.positions import Problem, did_you_mean
-from schedlab.suite.types import Binding, Mutation
+from schedlab.suite.types import Binding, ControlPlaneNeeds, KubeletNeeds, Mutation
 
 
 def mutated(test: Test, mutation: Mutation) -> Test:
@@ -32,9 +32,38 @@ def mutated(test: Test, mutation: Mutation) -> Test:
     )
     return replace(
         test,
-        spec=msgspec.structs.replace(test.spec, bindings=bindings, scheduler=scheduler),
+        spec=msgspec.structs.replace(
+            test.spec,
+            bindings=bindings,
+            scheduler=scheduler,
+            control_plane=_rebooted(test.spec.control_plane, mutation.control_plane),
+            kubelet=_reconfigured(test.spec.kubelet, mutation.kubelet),
+        ),
         steps=[step for step in test.steps if step.name not in mutation.without],
     )
+
+
+def _rebooted(needs: ControlPlaneNeeds, change: ControlPlaneNeeds) -> ControlPlaneNeeds:
+    """The flags of each program with other values for some."""
+    return ControlPlaneNeeds(
+        kube_apiserver={**needs.kube_apiserver, **change.kube_apiserver},
+        kube_controller_manager={**needs.kube_controller_manager, **change.kube_controller_manager},
+        kwok={**needs.kwok, **change.kwok},
+    )
+
+
+def _reconfigured(needs: KubeletNeeds | None, change: KubeletNeeds | None) -> KubeletNeeds | None:
+    """The kubelets' settings with others for those that the change gives; mappings by key."""
+    if needs is None or change is None:
+        return change or needs
+    merged = {}
+    for name in change.__struct_fields__:
+        own, other = getattr(needs, name), getattr(change, name)
+        if isinstance(own, dict) and isinstance(other, dict):
+            merged[name] = {**own, **other}
+        elif other is not None:
+            merged[name] = other
+    return msgspec.structs.replace(needs, **merged)
 
 
 def void(test: Test, mutation: Mutation, doc: Document) -> Iterator[Problem]:
@@ -52,7 +81,8 @@ def void(test: Test, mutation: Mutation, doc: Document) -> Iterator[Problem]:
             hint = did_you_mean(binding.name, constants) or "declare it with its right value in spec.bindings"
             yield Problem(place, f"spec.bindings has no {binding.name!r}", hint)
     needs = mutation.scheduler
-    changes = (mutation.without, mutation.bindings, needs.config, needs.flags, needs.extenders is not None)
+    setup = (needs.config, needs.flags, needs.extenders is not None, mutation.control_plane, mutation.kubelet)
+    changes = (mutation.without, mutation.bindings, *setup)
     if not any(changes):
-        hint = "give other `bindings`, a `scheduler` setup, or steps to go `without`"
+        hint = "give other `bindings`, a `scheduler`, `controlPlane` or `kubelet`, or steps to go `without`"
         yield Problem(doc.position(where), f"the mutation {mutation.name!r} changes nothing", hint)

@@ -25,6 +25,15 @@ class PlannedOperation:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedBinding:
+    """A binding of one step, and where it stands."""
+
+    name: str
+    value: Any
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedStep:
     """A step with its operations."""
 
@@ -34,6 +43,7 @@ class PlannedStep:
     catch: Sequence[PlannedOperation]
     finally_: Sequence[PlannedOperation]
     cleanup: Sequence[PlannedOperation]
+    bindings: Sequence[PlannedBinding] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,10 @@ class Test:
     steps: Sequence[PlannedStep]
     catch: Sequence[PlannedOperation]
     files: Mapping[str, Sequence[Object]] = field(default_factory=dict)
+    control_plane: Position | None = None
+    """Where the file says how the control plane must run."""
+    scenario: str = ""
+    """Which row of `spec.scenarios` it is run with, if it has any."""
 
     @property
     def name(self) -> str:
@@ -60,6 +74,11 @@ class Test:
         return self.path.parent.parent.name
 
     @property
+    def full_name(self) -> str:
+        """The name with the scenario's; a name has no dots, so it stays clear which is which."""
+        return f"{self.name}.{self.scenario}" if self.scenario else self.name
+
+    @property
     def id(self) -> str:
         """`area/name`: how the test is called everywhere."""
-        return f"{self.area}/{self.name}" if self.area else self.name
+        return f"{self.area}/{self.full_name}" if self.area else self.full_name

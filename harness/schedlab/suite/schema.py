@@ -15,19 +15,44 @@ import msgspec
 from schedlab.api.objects import Json
 from schedlab.operations.registry import OPERATIONS
 from schedlab.suite import check
-from schedlab.suite.types import TestDocument
+from schedlab.suite.types import StepTemplate, TestDocument
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EXPRESSION = {"type": "string", "pattern": r"^\([\s\S]+\)$", "description": "An expression in CEL."}
 _TYPED = {"integer", "number", "boolean", "array", "object"}
 
 
+def schema_of(kind: str) -> dict[str, Any]:
+    """The schema of a kind of file: `test`, `steptemplate`, `scheduler`, `report` or `compare`."""
+    if kind == "compare":
+        from schedlab.compare.comparison import Comparison  # noqa: PLC0415 - it builds on this package
+
+        return type_schema("What schedlab compare has found (--json)", Comparison)
+    if kind == "report":
+        from schedlab.report.document import Report  # noqa: PLC0415 - it builds on this package
+
+        return type_schema("A report of schedlab (report.json)", Report)
+    if kind == "scheduler":
+        from schedlab.schedulers.declaration import Declaration  # noqa: PLC0415 - it builds on this package
+
+        return type_schema("A scheduler under test by schedlab", Declaration)
+    return test_schema() if kind == "test" else template_schema()
+
+
 def test_schema() -> dict[str, Any]:
     """The schema of `test.yaml`."""
+    return _with_operations("A test of schedlab", TestDocument)
+
+
+def template_schema() -> dict[str, Any]:
+    """The schema of a step template."""
+    return _with_operations("A step of tests of schedlab", StepTemplate)
+
+
+def _with_operations(title: str, root: type) -> dict[str, Any]:
+    """The schema of a document that holds lists of operations."""
     kinds = list(OPERATIONS.values())
-    references, definitions = msgspec.json.schema_components(
-        [TestDocument, *kinds], ref_template="#/$defs/{name}"
-    )
+    references, definitions = msgspec.json.schema_components([root, *kinds], ref_template="#/$defs/{name}")
     names = dict(zip(OPERATIONS, references[1:], strict=True))
     parts = {reference["$ref"].rsplit("/", 1)[-1] for reference in references[1:]}
     shown = {
@@ -47,7 +72,7 @@ def test_schema() -> dict[str, Any]:
             },
         },
     }
-    return _schema("A test of schedlab", references[0], _linked(shown))
+    return _schema(title, references[0], _linked(shown))
 
 
 def type_schema(title: str, kind: type) -> dict[str, Any]:

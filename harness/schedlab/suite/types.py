@@ -70,6 +70,7 @@ class Timeouts(_Part):
         Duration | None,
         Meta(description="Until nodes are Ready and the scheduler has seen them. Default 30s."),
     ] = None
+    exec: Annotated[Duration | None, Meta(description="Each `command` and `script`. Default 5s.")] = None
     cleanup: Annotated[Duration | None, Meta(description="For undoing the whole test. Default 30s.")] = None
 
 
@@ -100,6 +101,79 @@ class SchedulerNeeds(_Part):
     ] = None
 
 
+Flags: TypeAlias = dict[str, str | int | float | bool]
+
+
+class ControlPlaneNeeds(_Part):
+    """How the control plane's programs must run: flags without dashes, which win over schedlab's own.
+
+    The test gets a control plane that was booted in this way; tests with equal needs share one.
+    """
+
+    kube_apiserver: Annotated[
+        Flags, Meta(description="Flags of kube-apiserver: `{default-not-ready-toleration-seconds: 2}`.")
+    ] = {}
+    kube_controller_manager: Annotated[
+        Flags, Meta(description="Flags of kube-controller-manager: `{node-monitor-grace-period: 4s}`.")
+    ] = {}
+    kwok: Annotated[
+        Flags,
+        Meta(description="Flags of kwok, which plays the kubelets: `{node-lease-duration-seconds: 4}`."),
+    ] = {}
+
+    def __bool__(self) -> bool:
+        """True if anything must run otherwise than usual."""
+        return bool(self.kube_apiserver or self.kube_controller_manager or self.kwok)
+
+
+class KubeletNeeds(_Part):
+    """How the kubelets of the test's nodes run, in the words of KubeletConfiguration; unset: its defaults.
+
+    A test that has this gets an eviction manager on each of its nodes, fed by the operation `usage`.
+    """
+
+    eviction_hard: Annotated[
+        dict[str, str] | None,
+        Meta(description="Less than this and a pod goes at once: `{memory.available: 1Gi}`. `{}`: nothing."),
+    ] = None
+    eviction_soft: Annotated[
+        dict[str, str] | None, Meta(description="Less than this for the grace period and a pod goes.")
+    ] = None
+    eviction_soft_grace_period: Annotated[
+        dict[str, str] | None, Meta(description="By signal, for each of `evictionSoft`.")
+    ] = None
+    eviction_max_pod_grace_period: Annotated[
+        Natural | None, Meta(description="Seconds that a pod gets at a soft threshold. Default 0, that is 1.")
+    ] = None
+    eviction_minimum_reclaim: Annotated[
+        dict[str, str] | None, Meta(description="How far above a threshold eviction goes on, by signal.")
+    ] = None
+    eviction_pressure_transition_period: Annotated[
+        Duration | None, Meta(description="How long a condition outlasts the pressure. Default 5m.")
+    ] = None
+    merge_default_eviction_settings: Annotated[
+        bool | None, Meta(description="`evictionHard` adds to the defaults instead of replacing them.")
+    ] = None
+    enforce_node_allocatable: Annotated[
+        list[str] | None,
+        Meta(description="With `pods` (the default), all pods together are held to what is allocatable."),
+    ] = None
+    local_storage_capacity_isolation: Annotated[
+        bool | None, Meta(description="Enforce limits of ephemeral-storage and emptyDir. Default true.")
+    ] = None
+    disks: Annotated[
+        Literal["one", "imagefs", "split"] | None,
+        Meta(
+            description="`one` file system (the default); images and layers on their own (`imagefs`); only "
+            "images on their own (`split`)."
+        ),
+    ] = None
+    synchronize_period: Annotated[
+        Duration | None,
+        Meta(description="Time between two looks; 10s in every real kubelet, shorter to shorten a test."),
+    ] = None
+
+
 class Mutation(_Part):
     """A change under which the test must fail; for tests that disabling their plugin does not break."""
 
@@ -115,7 +189,27 @@ class Mutation(_Part):
     scheduler: Annotated[
         SchedulerNeeds, Meta(description="Merged over `spec.scheduler`, in the same way.")
     ] = field(default_factory=SchedulerNeeds)
+    control_plane: Annotated[
+        ControlPlaneNeeds, Meta(description="Merged over `spec.controlPlane`, flag by flag.")
+    ] = field(default_factory=ControlPlaneNeeds)
+    kubelet: Annotated[
+        KubeletNeeds | None,
+        Meta(description="Merged over `spec.kubelet`, field by field and signal by signal."),
+    ] = None
     without: Annotated[list[str], Meta(description="Names of steps that are left out.")] = []
+
+
+class With(_Part):
+    """What a template is used with."""
+
+    bindings: Annotated[list[Binding], Meta(description="Values of the template's bindings.")] = []
+
+
+class Use(_Part):
+    """A step that stands in a file of its own."""
+
+    template: Annotated[str, Meta(description="The file of the StepTemplate, from the test's folder.")]
+    with_: With = field(default_factory=With, name="with")
 
 
 class Step(_Part):
@@ -123,6 +217,10 @@ class Step(_Part):
 
     name: Annotated[str, Meta(description="For reports.")] = ""
     description: str = ""
+    use: Annotated[
+        Use | None, Meta(description="A step from a StepTemplate, instead of operations of its own.")
+    ] = None
+    bindings: Annotated[list[Binding], Meta(description="Bound in this step only.")] = []
     timeouts: Timeouts = field(default_factory=Timeouts)
     try_: Annotated[Operations, Meta(description="One after the other, until one fails.")] = field(
         default_factory=list, name="try"
@@ -134,6 +232,24 @@ class Step(_Part):
     cleanup: Annotated[Operations, Meta(description="At the end of the test, last step first.")] = []
 
 
+class Scenario(_Part):
+    """One row of the table of bindings over which a test is run."""
+
+    name: Annotated[Name | None, Meta(description="What follows the test's name. Default: its number.")] = (
+        None
+    )
+    bindings: Annotated[
+        list[Binding], Meta(description="Take the place of `spec.bindings` of the same name, or add to them.")
+    ] = []
+
+
+class NamespaceTemplate(_Part):
+    """What the test's namespace has besides its name."""
+
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
 class Spec(_Part, kw_only=True):
     """What the test does."""
 
@@ -141,7 +257,30 @@ class Spec(_Part, kw_only=True):
     skip: Annotated[bool, Meta(description="Do not run it.")] = False
     timeouts: Timeouts = field(default_factory=Timeouts)
     bindings: list[Binding] = []
+    scenarios: Annotated[
+        list[Scenario], Meta(description="The test is run once for each, under a name of its own.")
+    ] = []
+    namespace_template: Annotated[
+        NamespaceTemplate, Meta(description="Labels and annotations of the test's namespace.")
+    ] = field(default_factory=NamespaceTemplate)
+    concurrent: Annotated[
+        bool, Meta(description="False: while it runs, no test runs on the other workers of `--parallel`.")
+    ] = True
+    budget: Annotated[
+        Duration | None, Meta(description="A run that takes longer is reported, instead of `--budget`.")
+    ] = None
+    flake_attempts: Annotated[
+        Positive | None, Meta(description="Run it up to so many times, instead of `--flake-attempts`.")
+    ] = None
     scheduler: SchedulerNeeds = field(default_factory=SchedulerNeeds)
+    control_plane: Annotated[
+        ControlPlaneNeeds,
+        Meta(description="How the control plane must run, for tests of its controllers' settings."),
+    ] = field(default_factory=ControlPlaneNeeds)
+    kubelet: Annotated[
+        KubeletNeeds | None,
+        Meta(description="An eviction manager on each node, for tests of node pressure."),
+    ] = None
     mutation: Annotated[
         Mutation | None,
         Meta(description="What `--sensitivity` does to this test instead of disabling its plugin."),
@@ -163,3 +302,28 @@ class TestDocument(_Part):
     kind: Literal["Test"]
     metadata: Metadata
     spec: Spec
+
+
+class StepTemplateSpec(_Part):
+    """What a step does wherever it is used."""
+
+    description: str = ""
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    bindings: Annotated[
+        list[Binding], Meta(description="What `with` can give, with the values that hold otherwise.")
+    ] = []
+    try_: Annotated[Operations, Meta(description="One after the other, until one fails.")] = field(
+        default_factory=list, name="try"
+    )
+    catch: Operations = []
+    finally_: Operations = field(default_factory=list, name="finally")
+    cleanup: Operations = []
+
+
+class StepTemplate(_Part):
+    """A step for several tests."""
+
+    api_version: Literal["schedlab/v1alpha1"]
+    kind: Literal["StepTemplate"]
+    metadata: Metadata
+    spec: StepTemplateSpec

@@ -104,6 +104,16 @@ async def test_a_refusal_is_told_in_the_servers_words(server: tuple[Server, Clie
     assert (failure.value.status, failure.value.reason) == (409, "Conflict")
 
 
+async def test_a_refusal_keeps_its_details(server: tuple[Server, Client]) -> None:
+    """Causes, and when to try again."""
+    fake, client = server
+    details = {"retryAfterSeconds": 10, "causes": [{"message": "no room"}]}
+    fake.status, fake.answer = 429, json.dumps({"kind": "Status", "details": details}).encode()
+    with pytest.raises(ApiError) as failure:
+        await client.request("POST", "/api/v1/x")
+    assert failure.value.details == details
+
+
 async def test_a_refusal_that_is_no_status_is_told_as_it_is(server: tuple[Server, Client]) -> None:
     """Proxies answer in plain text."""
     fake, client = server

@@ -79,12 +79,25 @@ def test_controllers_that_suites_need_run():
         assert f"-{needed}" not in off.split(",")
 
 
+def test_no_controller_writes_to_every_node_when_there_are_more():
+    """Only kubelets read the annotation by which ttl-controller tells them how long to cache secrets."""
+    given = flags(components.kube_controller_manager(Path("/b"), LAYOUT, 1, Path("/k"), {}))["controllers"]
+    assert "-ttl-controller" in given.split(",")
+
+
 def test_kwok_manages_marked_nodes_only_and_renews_leases():
     """Leases are renewed within the node monitor's grace period of 50 s."""
-    given = flags(components.kwok(Path("/bin/kwok"), LAYOUT, 1, Path("/k")))
+    given = flags(components.kwok(Path("/bin/kwok"), LAYOUT, 1, Path("/k"), {}))
     assert given["manage-all-nodes"] == "false"
     assert given["manage-nodes-with-annotation-selector"] == "kwok.x-k8s.io/node=fake"
     assert int(given["node-lease-duration-seconds"]) < 50
+
+
+def test_given_flags_of_kwok_win():
+    """As those of the other programs."""
+    own = {"node-lease-duration-seconds": "4"}
+    given = flags(components.kwok(Path("/bin/kwok"), LAYOUT, 1, Path("/k"), own))
+    assert given["node-lease-duration-seconds"] == "4"
 
 
 def test_the_scheduler_is_no_master():
@@ -157,9 +170,9 @@ def test_every_stage_is_for_kwok_and_named_after_its_file():
     """One file, one stage."""
     found = list(yaml.safe_load_all(stages()))
     assert {one["kind"] for one in found} == {"Stage"}
-    assert [one["metadata"]["name"] for one in found] == sorted(
-        ["node-allocatable", "node-heartbeat", "node-initialize", "pod-complete", "pod-delete", "pod-ready"]
-    )
+    nodes = ["node-allocatable", "node-heartbeat", "node-initialize"]
+    pods = ["pod-complete", "pod-crash", "pod-delete", "pod-image", "pod-ready", "pod-restart"]
+    assert [one["metadata"]["name"] for one in found] == [*nodes, *pods]
 
 
 def test_the_private_directory_is_private_and_its_socket_paths_are_short(tmp_path, monkeypatch):

@@ -9,7 +9,9 @@ import pytest
 from schedlab.cluster import local
 from schedlab.cluster.api import takes_pods
 from schedlab.cluster.backend import ClusterSpec
+from schedlab.cluster.fleet import Batch
 from schedlab.cluster.local import LocalBackend
+from schedlab.cluster.nodes import NodeGroup
 from schedlab.cluster.state import Registry
 from schedlab.cluster.tools import Tool, Tools
 from schedlab.cluster.versions import LOCAL_BACKEND
@@ -53,6 +55,14 @@ async def test_a_component_that_ends_is_reported_with_its_last_words(spec, priva
     assert (kept / "etcd.log").read_text() == "no space left\n"
     assert Registry().records() == []
     assert not privates[0].exists()
+
+
+async def test_a_wrong_flag_is_reported_without_the_usage(spec, privates):
+    """Programs print pages of it before they say what is wrong."""
+    usage = "echo 'Usage: etcd [flags]'; echo 'Error: unknown flag: --nope'; exit 1"
+    with pytest.raises(EnvironmentStartError) as caught:
+        await LocalBackend().up(spec(usage))
+    assert caught.value.message == "etcd ended with exit code 1:\nError: unknown flag: --nope"
 
 
 async def test_a_component_that_never_answers_is_given_up(spec, privates, monkeypatch):
@@ -108,6 +118,23 @@ async def test_a_malformed_name_is_refused_before_anything_is_made(spec, private
     with pytest.raises(UsageError):
         await LocalBackend().up(spec(name="Lab!"))
     assert privates == []
+
+
+async def test_machines_that_share_a_name_are_refused_before_anything_is_made(spec, privates):
+    """They come from `nodes` and from `fleet`, which count each for itself."""
+    with pytest.raises(UsageError, match="two machines are called t4x1-0"):
+        await LocalBackend().up(spec(nodes=[NodeGroup("t4x1", 1)], fleet=[Batch("t4x1", 2)]))
+    assert privates == []
+
+
+def test_a_large_cluster_has_slow_heartbeats_unless_flags_say_otherwise(spec):
+    """Machines of both kinds count; a flag that is given wins."""
+    large = spec(nodes=[NodeGroup("t4x1", 300)], fleet=[Batch("cpu-32", 500)])
+    assert large.paced().kwok_flags == {"node-lease-duration-seconds": "80"}
+    assert large.paced().controller_flags == {"node-monitor-grace-period": "100s"}
+    given = spec(fleet=[Batch("cpu-32", 800)], controller_flags={"node-monitor-grace-period": "9s"})
+    assert given.paced().controller_flags == {"node-monitor-grace-period": "9s"}
+    assert not spec(nodes=[NodeGroup("t4x1", 300)]).paced().kwok_flags
 
 
 async def test_missing_programs_are_reported_before_anything_is_made(privates):

@@ -1,8 +1,10 @@
 """Fake machines look as a kubelet and NVIDIA's discovery would have registered them."""
 
+from pathlib import Path
+
 import pytest
 
-from schedlab.cluster import nodes
+from schedlab.cluster import nodes, profile_table
 from schedlab.errors import UsageError
 
 
@@ -38,7 +40,7 @@ WHOLE_GPUS = ["gb200-nvl72", "h100x8", "h200x8", "l40sx4", "l4x1", "t4x1"]
 
 def test_the_profiles_are_there():
     """Machines with whole GPUs from the T4 to the GB200 tray, A100 cut by MIG, and no GPU at all."""
-    assert nodes.profiles() == sorted([*WHOLE_GPUS, "a100-mig", "cpu-32"])
+    assert nodes.profiles() == sorted([*WHOLE_GPUS, "a100-mig", "a100-mig-single", "cpu-32"])
 
 
 @pytest.mark.parametrize("name", WHOLE_GPUS)
@@ -51,6 +53,48 @@ def test_discovery_labels_agree_with_the_gpus_of_the_machine(name):
     assert {"nvidia.com/gpu.product", "nvidia.com/gpu.memory", "nvidia.com/gpu.family"} <= labels.keys()
     rdma = labels.get("feature.node.kubernetes.io/rdma.available") == "true"
     assert rdma or "rdma/rdma_shared_device_a" not in node["status"]["capacity"]
+
+
+FACTS = {
+    # GPUs and their memory in MiB as nvidia-smi tells it, compute capability, product name, CPUs, memory
+    "gb200-nvl72": ("4", "189471", "10.0", "NVIDIA-GB200", "144", "960Gi"),
+    "h200x8": ("8", "143771", "9.0", "NVIDIA-H200", "224", "2Ti"),
+    "h100x8": ("8", "81559", "9.0", "NVIDIA-H100-80GB-HBM3", "224", "2Ti"),
+    "a100-mig": ("8", "81920", "8.0", "NVIDIA-A100-SXM4-80GB", "256", "2Ti"),
+    "l40sx4": ("4", "46068", "8.9", "NVIDIA-L40S", "128", "1Ti"),
+    "l4x1": ("1", "23034", "8.9", "NVIDIA-L4", "16", "64Gi"),
+    "t4x1": ("1", "15360", "7.5", "Tesla-T4", "16", "64Gi"),
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_machine_is_what_its_maker_says(name):
+    """DGX H100, H200 and A100, a GB200 tray, g2-standard-16, g4dn.4xlarge."""
+    node = nodes.render(name, "n")
+    labels, capacity = node["metadata"]["labels"], node["status"]["capacity"]
+    capability = ".".join(labels[f"nvidia.com/gpu.compute.{part}"] for part in ("major", "minor"))
+    described = (labels["nvidia.com/gpu.count"], labels["nvidia.com/gpu.memory"], capability)
+    assert (*described, labels["nvidia.com/gpu.product"], capacity["cpu"], capacity["memory"]) == FACTS[name]
+
+
+def test_slices_of_strategy_single_go_by_the_gpus_name():
+    """56 of them, and the labels of the GPU describe a slice; NVIDIA's GPU feature discovery does it so."""
+    node = nodes.render("a100-mig-single", "n")
+    labels = node["metadata"]["labels"]
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == labels["nvidia.com/gpu.count"] == "56"
+    assert labels["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"
+    assert (labels["nvidia.com/mig.strategy"], labels["nvidia.com/gpu.memory"]) == ("single", "9728")
+    assert not any(key.startswith("nvidia.com/mig-") for key in labels)
+
+
+def test_a_clique_is_a_racks_not_a_models():
+    """Machines that share it would look as one NVLink domain."""
+    for name in nodes.profiles():
+        assert nodes.CLIQUE not in nodes.profile(name).labels
+    tray = nodes.render("gb200-nvl72", "n", rack="r1")["metadata"]["labels"]
+    assert tray[nodes.CLIQUE] == nodes.clique("r1") != nodes.clique("r2")
+    given = nodes.render("gb200-nvl72", "n", rack="r1", labels={nodes.CLIQUE: "own.0"})
+    assert given["metadata"]["labels"][nodes.CLIQUE] == "own.0"
 
 
 def test_a_grace_machine_is_an_arm_machine():
@@ -178,6 +222,7 @@ CAPACITY = "capacity: {cpu: '1', memory: 1Gi, pods: '1', ephemeral-storage: 1Gi}
         ("kind: NodeProfile", "metadata.name is missing"),
         (f"{HEAD}{{capacity: {{cpu: '1'}}}}", "spec.capacity.memory is missing"),
         (f"{HEAD}{{lables: {{}}}}", "spec.lables is unknown"),
+        (f"{HEAD}{{nvlink: cable, {CAPACITY}}}", "spec.nvlink is 'cable'"),
         (f"{HEAD}{{labels: {{gpu: true}}, {CAPACITY}}}", "spec.labels.gpu is True, not a string"),
     ],
 )
@@ -189,3 +234,10 @@ def test_a_malformed_profile_is_refused_with_file_and_field(tmp_path, document, 
         nodes.profile(str(path))
     assert str(path) in caught.value.message
     assert complaint in caught.value.message
+
+
+def test_the_table_of_profiles_is_fresh():
+    """Else run `python -m schedlab.cluster.profile_table` and put it into docs/fleets.md."""
+    page = (Path(__file__).parents[4] / "docs" / "fleets.md").read_text()
+    table = page.split("<!-- profiles -->\n")[1].split("<!-- end of profiles -->")[0]
+    assert table == profile_table.markdown()

@@ -160,3 +160,33 @@ async def test_pods_arrive_only_once_the_scheduler_knows_every_node(cluster):
     book = recorder._tail.book
     assert all(book.deliveries[logbook.NODE_ADDED, name] == 1 for name in ("n1", "n2"))
     assert world.writes == [("create", name) for name in ("n1", "n2", "old", "a")]
+
+
+async def test_a_course_puts_pods_where_the_leader_has_them(cluster):
+    """What is decided counts, and the state of the next decision is the leader's."""
+    _, leader = cluster({"a": ("bind", "n1"), "b": ("bind", "n1")}.get)
+    course = (await leader.play(plan(pod("a", "default", {}), pod("b", "default", {})))).steps
+    world, follower = cluster({"a": ("bind", "n2"), "b": ("bind", "n1")}.get)
+    case = await follower.play(plan(pod("a", "default", {}), pod("b", "default", {})), course)
+    assert [step.decision.node for step in case.steps] == ["n2", "n1"]
+    second = list(corpus.unroll(case))[1]
+    assert second.objects[-1]["spec"]["nodeName"] == "n1"
+    assert world.writes.count(("create", "a")) == 2
+
+
+async def test_a_course_takes_away_pods_that_the_leader_refused(cluster):
+    _, leader = cluster({"a": ("refuse", "no fit"), "b": ("bind", "n1")}.get)
+    course = (await leader.play(plan(pod("a", "default", {}), pod("b", "default", {})))).steps
+    world, follower = cluster({"a": ("bind", "n2"), "b": ("bind", "n1")}.get)
+    case = await follower.play(plan(pod("a", "default", {}), pod("b", "default", {})), course)
+    assert [one["metadata"]["name"] for one in list(corpus.unroll(case))[1].objects] == ["n1", "n2", "old"]
+    assert world.writes.count(("delete", "a")) == 1
+
+
+async def test_a_course_ends_where_preemptions_part(cluster):
+    """Nobody but a scheduler can promise a node."""
+    _, leader = cluster({"a": ("preempt", "n1", ("old",)), "b": ("bind", "n1")}.get)
+    course = (await leader.play(plan(pod("a", "default", {}), pod("b", "default", {})))).steps
+    _, follower = cluster({"a": ("refuse", "no fit"), "b": ("bind", "n1")}.get)
+    case = await follower.play(plan(pod("a", "default", {}), pod("b", "default", {})), course)
+    assert [step.decision.result for step in case.steps] == ["Unschedulable"]

@@ -184,3 +184,25 @@ def test_a_directory_that_is_no_history_is_refused(tmp_path: Path) -> None:
     RunDirectory(tmp_path, {"version": 99}).close()
     with pytest.raises(UsageError, match="version 99"):
         load(tmp_path)
+
+
+def test_what_a_secret_hides_is_not_written_down(tmp_path: Path) -> None:
+    """A run directory is kept and sent around; the history in memory still has it, for assertions."""
+    hidden = "cGFzc3dvcmQ="
+    secret = {
+        **item("s", 1, "Secret"),
+        "data": {"k": hidden},
+        "stringData": {"k": "password"},
+        "type": "Opaque",
+    }
+    secret["metadata"]["annotations"] = {"kubectl.kubernetes.io/last-applied-configuration": hidden}
+    directory = RunDirectory(tmp_path, {})
+    history = History(sink=directory)
+    history.append(revision("ADDED", secret))
+    directory.close()
+    assert hidden not in (tmp_path / "entries.jsonl").read_text()
+    assert "password" not in (tmp_path / "entries.jsonl").read_text()
+    read = load(tmp_path).current.get("Secret", "s", "ns")
+    assert read is not None
+    assert read["type"] == "Opaque"
+    assert history.current.get("Secret", "s", "ns") == secret

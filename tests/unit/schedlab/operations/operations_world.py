@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from signal import Signals
 from typing import Any
@@ -11,7 +11,7 @@ from schedlab.api.objects import Object, Ref
 from schedlab.faults.rules import Fault
 from schedlab.history import History, Revision, Write
 from schedlab.history.entries import ProcessChange, ProcessEvent
-from schedlab.operations.base import Check, Scope
+from schedlab.operations.base import Check, Finished, Scope
 from schedlab.operations.evaluate import evaluate
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -175,6 +175,8 @@ class RecordingEnv:
         self.notes: list[str] = []
         self.begun: list[Fault] = []
         self.answer = ""
+        self.log: list[str] = []
+        self.ended = Finished("", "", 0)
 
     @property
     def writer(self) -> RecordingEnv:
@@ -182,6 +184,10 @@ class RecordingEnv:
 
     @property
     def replicas(self) -> RecordingEnv:
+        return self
+
+    @property
+    def kubectl(self) -> RecordingEnv:
         return self
 
     @property
@@ -206,6 +212,17 @@ class RecordingEnv:
     def signal(self, name: str, number: Signals) -> None:
         self.done.append(("signal", name, number.name))
 
+    def scheduler_log(self) -> list[str]:
+        return self.log
+
+    @property
+    def programs(self) -> RecordingEnv:
+        return self
+
+    async def run(self, argv: Sequence[str], env: Mapping[str, str], seconds: float) -> Finished:
+        self.done.append(("run", *argv, *(f"{key}={value}" for key, value in env.items())))
+        return self.ended
+
     async def create(self, item: Object) -> Object:
         self.done.append(("create", item["kind"], item["metadata"]["name"]))
         if item["kind"] == "Pod":
@@ -220,8 +237,10 @@ class RecordingEnv:
         self.done.append(("patch", item["metadata"]["name"], content_type, subresource))
         return item
 
-    async def delete(self, ref: Ref, api_version: str, grace: int | None = None) -> None:
-        self.done.append(("delete", str(ref), api_version, str(grace)))
+    async def delete(
+        self, ref: Ref, api_version: str, grace: int | None = None, policy: str | None = None
+    ) -> None:
+        self.done.append(("delete", str(ref), api_version, str(grace), *([policy] if policy else [])))
 
     async def include(self, api_version: str, kind: str) -> str:
         self.done.append(("include", kind))

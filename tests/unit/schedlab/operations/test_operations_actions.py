@@ -264,9 +264,24 @@ async def test_explain_shows_the_pod_its_events_the_nodes_and_the_schedulers_own
     assert env.notes[0].split("\n") == [
         "pod a: pending, Unschedulable: 0/1 nodes are available: 1 no.",
         "  Normal FailedScheduling Pod a: 0/1",
-        "  node n1: 1 pods, allocatable , taints gpu:NoSchedule",
+        "  node n1: 1 pods, taints gpu:NoSchedule",
         "the scheduler's own table",
     ]
+
+
+async def test_explain_shows_how_much_of_what_the_pod_wants_is_taken() -> None:
+    """And no other resource; pods that have ended take nothing."""
+    env = env_with()
+    room = {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "8", "pods": "110"}
+    node = env.world.node("n1")
+    node["status"] = {"allocatable": room}
+    asks = {"cpu": "500m", "memory": "1536Mi", "nvidia.com/gpu": "2"}
+    for name, phase in (("runs", "Running"), ("ended", "Succeeded"), ("a", "Pending")):
+        pod = env.world.pod(name, "" if name == "a" else "n1", phase=phase)
+        pod["spec"]["containers"] = [{"name": "c", "resources": {"requests": asks}}]
+    await run(Explain, env, pod="a")
+    used = "cpu 0.5 of 4, memory 1.5Gi of 8Gi, nvidia.com/gpu 2 of 8"
+    assert env.notes[0].split("\n")[-1].startswith(f"  node n1: 1 pods, {used}, taints ")
 
 
 async def test_explain_of_a_pod_that_does_not_exist_says_so() -> None:

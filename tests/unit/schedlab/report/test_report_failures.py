@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schedlab.report.failures import rendered
+from schedlab.report.failures import rendered, rerun
 from schedlab.runner.result import Failure, Result
 
 FAILURE = Failure(
@@ -68,3 +68,30 @@ def test_the_rerun_of_a_sensitivity_run_is_one() -> None:
     import msgspec
 
     assert "--sensitivity" in rendered(msgspec.structs.replace(RESULT, mutation="without NodeAffinity"))
+
+
+def test_the_rerun_of_a_declared_scheduler_names_its_file() -> None:
+    """Its name alone would not be known."""
+    import msgspec
+
+    declared = msgspec.structs.replace(RESULT, scheduler="mine", declared="./my own.yaml")
+    assert "--scheduler './my own.yaml'" in rendered(declared)
+
+
+def test_the_rerun_of_a_scenario_runs_no_other() -> None:
+    """Its file holds several."""
+    import msgspec
+
+    assert rerun(msgspec.structs.replace(RESULT, test="a/t.small")).endswith(
+        " --include-test-regex 'a/t.small$'"
+    )
+
+
+def test_a_failure_about_a_pod_says_how_to_ask_the_reference() -> None:
+    """About the same moment; a failure about no pod has nobody to ask about."""
+    import msgspec
+
+    about = msgspec.structs.replace(FAILURE, objects=("Node n1", "Pod ns/w", "Pod ns/x"))
+    known = rendered(msgspec.structs.replace(RESULT, failure=about)).split("\n")
+    assert "reference: schedlab replay artifacts/run/x w" in known
+    assert "reference:" not in rendered(RESULT)

@@ -23,8 +23,10 @@ def environment(directory: Path, scheduler: Any) -> Environment:
         item = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
         history.append(Revision(at=timing.now(), type="ADDED", object=item))
     spec = SimpleNamespace(name="mine")
-    station = SimpleNamespace(spec=spec, scheduler=scheduler, client=None, recorder=None)
-    test = SimpleNamespace(name="a-test", files={"f": []})
+    station = SimpleNamespace(
+        spec=spec, scheduler=scheduler, client=None, recorder=None, control_plane=None, front=None
+    )
+    test = SimpleNamespace(name="a-test", files={"f": []}, path=directory / "test.yaml")
     return Environment(station, test, history, "ns", directory, replicas=None)  # type: ignore[arg-type]
 
 
@@ -60,6 +62,13 @@ async def test_a_scheduler_that_cannot_be_asked_is_not(tmp_path: Path) -> None:
     assert await environment(tmp_path, dumb).explain(Ref("Pod", "w", "ns")) == ""
     assert await environment(tmp_path, None).explain(Ref("Pod", "w", "ns")) == ""
     assert not (tmp_path / "state.json").exists()
+
+
+def test_without_kubelets_nobody_looks_at_usage(tmp_path: Path) -> None:
+    """The error says how to get them."""
+    with pytest.raises(OperationError, match="nobody looks at usage") as error:
+        _ = environment(tmp_path, None).usage
+    assert error.value.hint == "give the test a spec.kubelet"
 
 
 def test_without_a_proxy_there_is_nowhere_to_put_a_fault(tmp_path: Path) -> None:

@@ -54,6 +54,9 @@ class Env:
     def note(self, text: str) -> None:
         self.notes.append(text)
 
+    async def account(self, refs: Any) -> None:
+        self.notes.append(f"account of {len(refs)} objects")
+
 
 class Scheduler:
     """Lives until told otherwise."""
@@ -213,3 +216,14 @@ async def test_an_expression_that_gives_a_wrong_value_fails_the_operation(tmp_pa
     run = await execute(tmp_path, spec)
     await run.execution.steps()
     assert "Expected `int`, got `str` - at `$.count`" in run.execution.failure.message
+
+
+async def test_the_pods_of_a_failure_are_explained_unless_failing_is_expected(tmp_path: Path) -> None:
+    """In a sensitivity run every test fails, and nobody wants to know why."""
+    spec = "  steps:\n  - name: one\n" + block("try", put("bad"))
+    told = await execute(tmp_path, spec)
+    await told.execution.steps()
+    assert told.env.notes == ["account of 0 objects"]
+    silent = await execute(tmp_path, spec, pace=Pace(longest=1.0))
+    await silent.execution.steps()
+    assert silent.env.notes == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schedlab import timing
-from schedlab.api import ApiError, Object, Resource
+from schedlab.api import ApiError, Object, Ref, Resource
 from schedlab.history.entries import Revision
 from schedlab.history.history import History
 from schedlab.runner.journal import Journal
@@ -24,6 +24,7 @@ class Cluster:
         self.history = History()
         self.requests: list[str] = []
         self.bodies: list[Any] = []
+        self.queries: list[Mapping[str, str] | None] = []
         self.objects: dict[str, Object] = {}
         self.finalizers: list[str] = []
         self._version = 0
@@ -50,6 +51,7 @@ class Cluster:
     ) -> Object:
         self.requests.append(f"{method} {path}")
         self.bodies.append(body)
+        self.queries.append(query)
         if method == "DELETE":
             self._delete(path)
             return {}
@@ -139,3 +141,14 @@ async def test_a_kind_that_is_not_served_is_an_error(journal: Journal) -> None:
     """With the server's own words."""
     with pytest.raises(ApiError, match="does not serve this kind"):
         await journal.create({"apiVersion": "v1", "kind": "Unknown", "metadata": {"name": "x"}})
+
+
+@pytest.mark.parametrize(("dry_run", "query"), [(True, {"dryRun": "All"}), (False, None)])
+async def test_an_eviction_is_asked_for_at_the_pod(
+    cluster: Cluster, journal: Journal, dry_run: bool, query: Mapping[str, str] | None
+) -> None:
+    """It is not remembered: there is nothing to undo."""
+    eviction: Object = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "w"}}
+    await journal.evict(Ref("Pod", "w", "ns"), eviction, dry_run=dry_run)
+    assert cluster.requests == ["POST /api/v1/namespaces/ns/pods/w/eviction"]
+    assert (cluster.bodies, cluster.queries) == ([eviction], [query])

@@ -14,6 +14,8 @@ from schedlab.runner.lab import Lab
 from schedlab.runner.result import Result
 from schedlab.schedulers.declaration import SchedulerSpec, Spec
 from schedlab.suite.loader import load
+from schedlab.suite.plan import Test
+from schedlab.suite.types import ControlPlaneNeeds
 
 HEAD = (
     "apiVersion: schedlab/v1alpha1\nkind: Test\nmetadata: {name: t}\nspec: {steps: [{try: [{events: {}}]}]}\n"
@@ -26,18 +28,21 @@ class FakeStation:
     opened: list[FakeStation] = []  # noqa: RUF012 - emptied by the fixture
     broken = False
 
-    def __init__(self, spec: SchedulerSpec, name: str) -> None:
+    def __init__(self, spec: SchedulerSpec, name: str, needs: ControlPlaneNeeds) -> None:
         self.spec = spec
+        self.needs = needs
         self.name = name
         self.spoilt = ""
         self.closed = False
         self.recorder = self
 
     @classmethod
-    async def open(cls, backend: object, spec: SchedulerSpec, name: str, directory: Path) -> FakeStation:
+    async def open(
+        cls, backend: object, spec: SchedulerSpec, name: str, directory: Path, needs: ControlPlaneNeeds
+    ) -> FakeStation:
         if cls.broken:
             raise EnvironmentStartError("etcd is missing")
-        cls.opened.append(cls(spec, name))
+        cls.opened.append(cls(spec, name, needs))
         return cls.opened[-1]
 
     def failed(self) -> None:
@@ -160,3 +165,38 @@ def test_nothing_but_a_failure_is_repeated(run: Any, verdicts: list[str]) -> Non
     """An inconclusive run would be no different."""
     verdicts[:] = ["inconclusive", "pass"]
     assert run(attempts=3).verdict == "inconclusive"
+
+
+def needing(folder: Path, seconds: int) -> Test:
+    """A test that needs a control plane with a setting of its own."""
+    path = folder / f"own-{seconds}" / "test.yaml"
+    path.parent.mkdir(parents=True)
+    flags = f"spec: {{controlPlane: {{kubeApiserver: {{default-not-ready-toleration-seconds: {seconds}}}}}, "
+    path.write_text(HEAD.replace("spec: {", flags))
+    return load(path)
+
+
+def test_tests_that_need_the_same_of_a_control_plane_share_it(
+    lab: Lab, verdicts: list[str], tmp_path: Path
+) -> None:
+    """Another need, and none at all, is another control plane."""
+    two = needing(tmp_path, 2)
+    for test in (two, two, needing(tmp_path, 3)):
+        lab.run(test, spec("a"))
+    flags = [station.needs.kube_apiserver for station in FakeStation.opened]
+    assert flags == [{"default-not-ready-toleration-seconds": 2}, {"default-not-ready-toleration-seconds": 3}]
+    assert [station.closed for station in FakeStation.opened] == [True, False]
+
+
+def test_a_setting_that_does_not_start_is_told_with_its_place(
+    run: Any, lab: Lab, verdicts: list[str], tmp_path: Path
+) -> None:
+    """Tests that need something else go on."""
+    FakeStation.broken = True
+    result = lab.run(needing(tmp_path, 2), spec("a"))
+    FakeStation.broken = False
+    assert result.verdict == "inconclusive"
+    assert (
+        "own-2/test.yaml:4:22: the control plane does not start in this way: etcd is missing" in result.reason
+    )
+    assert run().verdict == "pass"

@@ -15,7 +15,7 @@ TEST = """\
 apiVersion: schedlab/v1alpha1
 kind: Test
 metadata: {{name: {name}, labels: {labels}}}
-spec: {{skip: {skip}, steps: [{{try: [{{events: {{}}}}]}}]}}
+spec: {{controlPlane: {control_plane}, skip: {skip}, steps: [{{try: [{{events: {{}}}}]}}]}}
 """
 FAILURE = Failure(
     message="m", step="place", operation="scheduled", position="x:1:1", expected="on n1", seen="on n2"
@@ -28,12 +28,14 @@ class FakeLab:
     verdicts: dict[str, str] = {}  # noqa: RUF012 - emptied by the fixture
     ran: list[str] = []  # noqa: RUF012 - as above
     closed = 0
+    given: list[dict[str, Any]] = []  # noqa: RUF012 - as above
 
     def __init__(self, backend: object, directory: Path, worker: str = "") -> None:
         self.directory = directory
 
-    def run(self, test: Any, scheduler: Any, *, mutation: str = "", progress: Any, **_more: Any) -> Result:
+    def run(self, test: Any, scheduler: Any, *, mutation: str = "", progress: Any, **more: Any) -> Result:
         progress("at work")
+        type(self).given.append(more)
         title = f"{test.id}[{scheduler.name}]"
         type(self).ran.append(title)
         verdict = self.verdicts.get(title, "pass")
@@ -45,6 +47,7 @@ class FakeLab:
             verdict=verdict if verdict != "environment" else "inconclusive",  # type: ignore[arg-type]
             reason="no etcd" if verdict == "environment" else "",
             environment=verdict == "environment",
+            seconds=3.0,
             failure=FAILURE if failed else None,
             mutation=mutation,
         )
@@ -58,15 +61,18 @@ def suites(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Write suites and run them."""
     FakeLab.verdicts = {}
     FakeLab.ran = []
+    FakeLab.given = []
     FakeLab.closed = 0
     monkeypatch.setattr(items, "Lab", FakeLab)
     monkeypatch.delenv("ARTIFACTS", raising=False)
 
-    def write(name: str, labels: str = "{}", skip: str = "false") -> Path:
+    def write(name: str, labels: str = "{}", skip: str = "false", control_plane: str = "{}") -> Path:
         area, test = name.split("/")
         folder = pytester.path / "suites" / area / test
         folder.mkdir(parents=True)
-        (folder / "test.yaml").write_text(TEST.format(name=test, labels=labels, skip=skip))
+        (folder / "test.yaml").write_text(
+            TEST.format(name=test, labels=labels, skip=skip, control_plane=control_plane)
+        )
         return folder / "test.yaml"
 
     def run(*arguments: str) -> pytest.RunResult:
@@ -98,6 +104,18 @@ def test_each_test_is_an_item_per_scheduler_sorted_by_scheduler(suites: Any) -> 
         "filters/b[kubesched]",
     ]
     assert FakeLab.closed == 1
+
+
+def test_tests_that_share_a_control_plane_are_neighbours(suites: Any) -> None:
+    """The usual one first; so each kind boots once, too."""
+    write, run = suites
+    write("eviction/a", control_plane="{kwok: {node-lease-duration-seconds: 4}}")
+    write("eviction/b")
+    write("eviction/c", control_plane="{kwok: {node-lease-duration-seconds: 8}}")
+    write("eviction/d", control_plane="{kwok: {node-lease-duration-seconds: 4}}")
+    write("eviction/e")
+    run()
+    assert [title.partition("[")[0][-1] for title in FakeLab.ran] == ["b", "e", "a", "d", "c"]
 
 
 @pytest.mark.parametrize(
@@ -310,3 +328,130 @@ def test_other_test_yaml_files_and_plain_pytest_runs_are_left_alone(pytester: py
     result = pytester.runpytest_inprocess("-p", "no:asyncio", "-p", "no:hypothesispytest")
     result.assert_outcomes(passed=1)
     assert not (pytester.path / "artifacts").exists()
+
+
+def with_spec(path: Path, more: str) -> None:
+    """Add fields to the spec of a written test."""
+    path.write_text(path.read_text().replace("spec: {", f"spec: {{{more}, "))
+
+
+def test_scenarios_are_tests_of_their_own(suites: Any, pytester: pytest.Pytester) -> None:
+    """Selected, run and reported by their own names."""
+    write, run = suites
+    rows = "scenarios: [{name: few, bindings: [{name: n, value: 1}]}, {bindings: [{name: n, value: 2}]}]"
+    with_spec(write("filters/a"), rows)
+    FakeLab.verdicts = {"filters/a.2[kube-scheduler]": "fail"}
+    run().assert_outcomes(passed=1, failed=1)
+    assert {found["test"]: found["verdict"] for found in report(pytester)["results"]} == {
+        "filters/a.few": "pass",
+        "filters/a.2": "fail",
+    }
+    FakeLab.ran = []
+    run("-k", "few")
+    assert FakeLab.ran == ["filters/a.few[kube-scheduler]"]
+
+
+def test_shards_split_tests_and_keep_schedulers_together(suites: Any) -> None:
+    """Each test once, on both schedulers in one place."""
+    write, run = suites
+    for name in "abcde":
+        write(f"filters/{name}")
+    parts = []
+    for number in (1, 2):
+        FakeLab.ran = []
+        run("--shard", f"{number}/2", *BOTH)
+        parts.append(FakeLab.ran)
+    assert sorted(parts[0] + parts[1]) == sorted(f"filters/{n}[{s}]" for n in "abcde" for s in BOTH[1::2])
+    assert all(len({title[:9] for title in part}) * 2 == len(part) for part in parts)
+
+
+@pytest.mark.parametrize("arguments", [("--shard", "3/2"), ("--shard", "1/2", "--durations-from", "none")])
+def test_a_shard_that_does_not_exist_is_code_4(suites: Any, arguments: tuple[str, ...]) -> None:
+    """Rather than no test at all."""
+    write, run = suites
+    write("filters/a")
+    assert run(*arguments).ret == 4
+    assert FakeLab.ran == []
+
+
+def test_a_test_says_itself_how_often_it_is_tried(suites: Any) -> None:
+    """Instead of the option, which holds for the others."""
+    write, run = suites
+    with_spec(write("filters/a"), "flakeAttempts: 3")
+    write("filters/b")
+    run("--flake-attempts", "2")
+    assert [given["attempts"] for given in FakeLab.given] == [3, 2]
+
+
+def test_what_takes_too_long_is_told_and_passes(suites: Any, pytester: pytest.Pytester) -> None:
+    """A test's own budget wins over the option."""
+    write, run = suites
+    with_spec(write("filters/a"), "budget: 1m")
+    write("filters/b")
+    result = run("--budget", "2s")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["over budget: filters/b?kube-scheduler? took 3.0s, its budget is 2s"])
+    result.stdout.no_fnmatch_line("over budget: filters/a*")
+    assert [found["budget"] for found in report(pytester)["results"]] == [60.0, 2.0]
+
+
+def test_flaky_is_a_state_of_its_own_everywhere(suites: Any, pytester: pytest.Pytester) -> None:
+    """Terminal, table, JUnit and JSON."""
+    write, run = suites
+    write("filters/a")
+    FakeLab.verdicts = {"filters/a[kube-scheduler]": "flaky"}
+    result = run("--junitxml", "j.xml", "--schedlab-terminal", "-q", "-s")
+    result.stdout.fnmatch_lines(["FLAKY *filters/a?kube-scheduler?*", "filters/a *flaky*", "1 flaky in *"])
+    assert report(pytester)["verdicts"] == {"flaky": 1}
+    assert '<property name="verdict" value="flaky"' in (pytester.path / "j.xml").read_text()
+
+
+def test_programs_are_allowed_only_if_the_caller_says_so(suites: Any) -> None:
+    """Never by a test itself."""
+    write, run = suites
+    write("filters/a")
+    run()
+    run("--allow-scripts")
+    assert [given["allow_scripts"] for given in FakeLab.given] == [False, True]
+
+
+def test_github_gets_annotations_and_a_summary(
+    suites: Any, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By itself, where it runs the tests."""
+    write, run = suites
+    write("filters/a")
+    FakeLab.verdicts = {"filters/a[kube-scheduler]": "inconclusive"}
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    run().stdout.no_fnmatch_line("::error*")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    run().stdout.fnmatch_lines(["::error file=suites/filters/a/test.yaml,line=1,col=1,title=filters/a*"])
+    assert "| filters/a | kube-scheduler |" in (pytester.path / "summary.md").read_text()
+
+
+def test_a_repeated_run_finds_flakes(suites: Any, pytester: pytest.Pytester) -> None:
+    """All tests one time after the other; runs that disagree are one flaky test, named with its runs."""
+    write, run = suites
+    write("a/one")
+    write("a/two")
+    FakeLab.verdicts = {"a/two[kubesched]": "fail"}
+    ran = run("--scheduler", "kubesched", "--repeat", "2", "--schedlab-terminal", "-s")
+    assert FakeLab.ran == ["a/one[kubesched]", "a/two[kubesched]"] * 2
+    assert [(r["test"], r["repeat"]) for r in report(pytester)["results"]] == [
+        ("a/one", 1),
+        ("a/two", 1),
+        ("a/one", 2),
+        ("a/two", 2),
+    ]
+    ran.stdout.fnmatch_lines(
+        ["*a/two[[]kubesched #2[]]*", "tests: 2, schedulers: 1, runs of each: 2: no flake"]
+    )
+
+
+def test_a_run_leaves_a_page(suites: Any, pytester: pytest.Pytester) -> None:
+    """Beside its report, under pytest as under `schedlab test`."""
+    write, run = suites
+    write("a/one")
+    run(*BOTH)
+    assert "a/one" in (pytester.path / "artifacts/latest/report.html").read_text()

@@ -9,6 +9,7 @@ import pytest
 
 from schedlab.errors import EnvironmentStartError, UsageError
 from schedlab.schedulers.declaration import built_in, declared
+from schedlab.schedulers.running import executable
 from schedlab.suite.positions import LoadError
 
 HEAD = "apiVersion: schedlab/v1alpha1\nkind: Scheduler\nmetadata: {name: mine}\n"
@@ -103,3 +104,43 @@ def test_a_program_is_looked_for_beside_the_file_or_in_path(tmp_path: Path) -> N
     assert Path(command(spec, ["sh"], {}, plane)[0]).is_absolute()  # type: ignore[arg-type]
     with pytest.raises(EnvironmentStartError, match="no program 'no-such-program'"):
         command(spec, ["no-such-program"], {}, plane)  # type: ignore[arg-type]
+
+
+def test_a_built_in_scheduler_can_be_had_at_another_version() -> None:
+    """With the same flags, from a program that is installed beside the pinned one."""
+    pinned, old = declared("kube-scheduler"), declared("kube-scheduler@v1.34.4")
+    assert old.name == "kube-scheduler@1.34.4"
+    assert [program.key for program in old.programs()] == ["kube-scheduler@1.34.4"]
+    assert old.spec.command[0] == "{tools}/kube-scheduler@1.34.4"
+    assert old.spec.command[1:] == pinned.spec.command[1:]
+    assert pinned.programs() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("kubesched@1.0.0", "at one version only"), ("kube-scheduler@new", "not a version of Kubernetes")],
+)
+def test_versions_that_there_are_not_are_refused(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        declared(name)
+
+
+def test_a_program_can_be_built_from_a_module(tmp_path: Path) -> None:
+    """It is not asked for its version, since every program has another way to say it."""
+    build = "{module: example.com/sched, version: v0.3.1, package: example.com/sched/cmd/mine}"
+    spec = declared(str(declaration(tmp_path, f"{{command: ['{{program}}'], build: {build}}}")))
+    (program,) = spec.programs()
+    assert (str(program.module), program.built_name, program.version_argv) == (
+        "example.com/sched@v0.3.1",
+        "mine",
+        (),
+    )
+
+
+def test_what_is_not_installed_is_named_with_the_way_to_get_it(tmp_path: Path, monkeypatch: object) -> None:
+    """Starting must not begin a build of minutes."""
+    monkeypatch.setenv("SCHEDLAB_CACHE_DIR", str(tmp_path))  # type: ignore[attr-defined]
+    old = declared("kube-scheduler@1.34.4")
+    with pytest.raises(EnvironmentStartError, match=r"not installed: kube-scheduler@1\.34\.4") as caught:
+        executable(old, old.spec.command, {})
+    assert "schedlab tools install" in caught.value.hint

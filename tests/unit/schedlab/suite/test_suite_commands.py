@@ -69,7 +69,9 @@ def test_lint_tells_every_problem_as_a_link(tmp_path: Path) -> None:
 def test_lint_passes_good_files_and_counts_them(tmp_path: Path) -> None:
     """Nothing to check is not a pass."""
     assert CliRunner().invoke(lint, [str(tmp_path)]).exit_code == 5
-    (tmp_path / "test.yaml").write_text(GOOD)
+    claims = "{error: {resource: {apiVersion: v1, kind: Pod}}}"
+    worth = GOOD.replace("name: a", "name: a, labels: {plugin: NodeName}").replace("{events: {}}", claims)
+    (tmp_path / "test.yaml").write_text(worth)
     result = CliRunner().invoke(lint, [str(tmp_path)])
     assert (result.exit_code, result.output) == (0, "1 files, 0 problems\n")
 

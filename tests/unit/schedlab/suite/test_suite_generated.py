@@ -12,13 +12,14 @@ import yaml
 
 from schedlab import data
 from schedlab.operations.registry import OPERATIONS
-from schedlab.schedulers.declaration import Declaration
 from schedlab.suite import reference
 from schedlab.suite import schema as schemas
-from schedlab.suite.schema import encoded, type_schema
+from schedlab.suite.commands import SCHEMAS as SCHEMAS_OF
+from schedlab.suite.schema import encoded
 
 ROOT = Path(__file__).parents[4]
 SCHEMAS = ROOT / "docs" / "schemas"
+TEMPLATES = sorted((ROOT / "suites" / "templates").glob("*.yaml"))
 TESTS = sorted((ROOT / "suites").rglob("test.yaml"))
 
 SCHEMA: dict[str, Any] = schemas.test_schema()
@@ -36,15 +37,10 @@ def with_operation(**operation: object) -> dict[str, Any]:
     return {**GOOD, "spec": {"steps": [{"try": [operation]}]}}
 
 
-def test_the_schema_of_tests_is_fresh() -> None:
-    """Else run `schedlab schema > docs/schemas/test-v1alpha1.json`."""
-    assert (SCHEMAS / "test-v1alpha1.json").read_text() == encoded(SCHEMA)
-
-
-def test_the_schema_of_schedulers_is_fresh() -> None:
-    """Else run `schedlab schema scheduler > docs/schemas/scheduler-v1alpha1.json`."""
-    fresh = encoded(type_schema("A scheduler under test by schedlab", Declaration))
-    assert (SCHEMAS / "scheduler-v1alpha1.json").read_text() == fresh
+@pytest.mark.parametrize("kind", SCHEMAS_OF)
+def test_the_schemas_are_fresh(kind: str) -> None:
+    """Else run `schedlab schema KIND > docs/schemas/KIND-v1alpha1.json`."""
+    assert (SCHEMAS / f"{kind}-v1alpha1.json").read_text() == encoded(schemas.schema_of(kind))
 
 
 def test_the_reference_of_operations_is_fresh() -> None:
@@ -69,6 +65,15 @@ def test_shipped_tests_fit_the_schema_and_name_it(path: Path) -> None:
     named = first.removeprefix("# yaml-language-server: $schema=")
     assert (path.parent / named).resolve() == SCHEMAS / "test-v1alpha1.json"
     VALIDATOR.validate(yaml.safe_load(path.read_text()))
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
+def test_shipped_step_templates_fit_the_schema_and_name_it(path: Path) -> None:
+    """As tests do; templates stand beside the areas."""
+    first, _, _ = path.read_text().partition("\n")
+    named = first.removeprefix("# yaml-language-server: $schema=")
+    assert (path.parent / named).resolve() == SCHEMAS / "steptemplate-v1alpha1.json"
+    jsonschema.validate(yaml.safe_load(path.read_text()), schemas.template_schema())
 
 
 @pytest.mark.parametrize(

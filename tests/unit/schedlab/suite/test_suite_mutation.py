@@ -21,6 +21,8 @@ spec:
   scheduler:
     config: {{percentageOfNodesToScore: 50, parallelism: 4}}
     flags: [--v=2]
+  controlPlane:
+    kubeControllerManager: {{node-eviction-rate: 0.5, node-monitor-period: 1s}}
   steps:
   - {{name: machines, try: [{{nodes: {{profile: cpu-32, as: n}}}}]}}
   - {{name: budget, try: [{{events: {{}}}}]}}
@@ -51,6 +53,15 @@ def test_the_schedulers_setup_is_merged(tmp_path: Path) -> None:
     test = mutant(tmp_path, "{name: one thread, scheduler: {config: {parallelism: 1}, flags: [--v=5]}}")
     assert test.spec.scheduler.config == {"percentageOfNodesToScore": 50, "parallelism": 1}
     assert test.spec.scheduler.flags == ["--v=2", "--v=5"]
+
+
+def test_the_control_planes_flags_are_replaced_one_by_one(tmp_path: Path) -> None:
+    """Those that are not named stay, also those of other programs."""
+    flags = "{kubeControllerManager: {node-eviction-rate: 10}, kubeApiserver: {max-requests-inflight: 5}}"
+    needs = mutant(tmp_path, f"{{name: ten a second, controlPlane: {flags}}}").spec.control_plane
+    assert needs.kube_controller_manager == {"node-eviction-rate": 10, "node-monitor-period": "1s"}
+    assert needs.kube_apiserver == {"max-requests-inflight": 5}
+    assert needs.kwok == {}
 
 
 def test_steps_are_left_out(tmp_path: Path) -> None:

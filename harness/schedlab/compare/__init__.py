@@ -1,0 +1,1 @@
+"""Two schedulers side by side: what they decide otherwise, sorted by cause."""

@@ -1,0 +1,1 @@
+"""What the documents say about scheduling, and which tests prove it."""

@@ -1,0 +1,1 @@
+"""Tests of other tools as tests of schedlab: what has a meaning is converted, everything else is told."""
