@@ -214,3 +214,13 @@ def test_the_recorded_case_is_left_as_it_was():
     before = copy.deepcopy(step)
     assert live.creatable(step.pod)["metadata"] == {"name": "a", "namespace": "default", "labels": {}}
     assert step == before
+
+
+async def test_answers_go_on_after_a_difference_in_the_state_of_the_course(tmp_path):
+    """Where decisions are compared elsewhere, one difference must not hide the next."""
+    with (tmp_path / "log").open("a") as log:
+        world = LiveCluster(log, FakeTap(), {"a": ("bind", "n2"), "b": ("refuse", "no fit")}.get)
+        case = Case("kube-scheduler", NODES, (scheduled("a", "n1"), scheduled("b", "n1")))
+        first, second = await Live(world, Running()).answers(case)
+    assert (first.node, second.result) == ("n2", "Unschedulable")
+    assert world.writes.count(("create", "a")) == 2
