@@ -1,6 +1,6 @@
 """Applies every patch in this folder to a copy of the tree and demands that the tests it names fail.
 
-A patch starts with lines `Why: …` (the bug it brings back) and one or more `Kills: <pytest id>`; the diff
+There is a copy per processor. A patch starts with lines `Why: …` (the bug it brings back) and one or more `Kills: <pytest id>`; the diff
 follows. A mutant is killed when its tests fail (pytest's exit code 1). A patch that does not apply, a test
 that cannot be collected, and a test that is red without the patch are errors: they prove nothing.
 
@@ -15,8 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -88,6 +90,15 @@ def verdict(tree: Path, mutant: Mutant) -> str:
     return f"DOES NOT RUN (pytest exit {done.returncode}): {last_line}"
 
 
+def in_turn(trees: SimpleQueue[Path], mutant: Mutant) -> str:
+    """The verdict of a mutant in a tree that is free."""
+    tree = trees.get()
+    try:
+        return verdict(tree, mutant)
+    finally:
+        trees.put(tree)
+
+
 def main() -> int:
     """Print one line per mutant and return 1 unless all are killed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
@@ -96,16 +107,19 @@ def main() -> int:
     mutants = [read(path) for path in sorted(HERE.glob("*.patch")) if wanted in path.stem]
     if not mutants:
         sys.exit(f"no mutant in {HERE} has {wanted!r} in its name")
-    with tempfile.TemporaryDirectory(prefix="mutants-") as directory:
-        tree = Path(directory)
-        copy_tree(tree)
-        baseline = run_tests(tree, tuple(sorted({test for mutant in mutants for test in mutant.kills})))
+    workers = min(os.cpu_count() or 1, len(mutants))
+    with tempfile.TemporaryDirectory(prefix="mutants-") as directory, ThreadPoolExecutor(workers) as pool:
+        trees: SimpleQueue[Path] = SimpleQueue()
+        for number in range(workers):
+            copy_tree(Path(directory, str(number)))
+            trees.put(Path(directory, str(number)))
+        tests = tuple(sorted({test for mutant in mutants for test in mutant.kills}))
+        baseline = run_tests(Path(directory, "0"), tests)
         if baseline.returncode:
             print(baseline.stdout, baseline.stderr, sep="\n")
             sys.exit("the named tests must pass without any mutant; they do not")
         failures = 0
-        for mutant in mutants:
-            answer = verdict(tree, mutant)
+        for mutant, answer in zip(mutants, pool.map(lambda one: in_turn(trees, one), mutants), strict=True):
             failures += answer != "killed"
             print(f"{answer:<9} {mutant.name}: {mutant.why}", flush=True)
     print(f"{len(mutants) - failures} passed, {failures} failed")
