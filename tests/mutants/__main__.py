@@ -1,8 +1,9 @@
 """Applies every patch in this folder to a copy of the tree and demands that the tests it names fail.
 
-There is a copy per processor. A patch starts with lines `Why: …` (the bug it brings back) and one or more `Kills: <pytest id>`; the diff
+A patch starts with lines `Why: …` (the bug it brings back) and one or more `Kills: <pytest id>`; the diff
 follows. A mutant is killed when its tests fail (pytest's exit code 1). A patch that does not apply, a test
-that cannot be collected, and a test that is red without the patch are errors: they prove nothing.
+that cannot be collected, and a test that is red without the patch are errors: they prove nothing. There is
+a copy of the tree per processor.
 
     python -m tests.mutants [-k SUBSTRING]
 """

@@ -68,14 +68,16 @@ def third_party(tmp_path_factory) -> Path:
 @pytest.fixture
 def environment(tmp_path) -> dict[str, str]:
     """A reader's shell, with the control plane programs in reach."""
-    assets = str(tools.find().path("kubectl").parent)
-    home = tmp_path / "home"
+    assets, home = tmp_path / "programs", tmp_path / "home"
+    assets.mkdir()
     home.mkdir()
+    for tool in tools.find():
+        (assets / tool.path.name).symlink_to(tool.path)
     return {
         "PATH": f"{assets}:{os.environ['PATH']}",
         "HOME": str(home),
         "LANG": "C.UTF-8",
-        "KUBEBUILDER_ASSETS": assets,
+        "KUBEBUILDER_ASSETS": str(assets),
         **_OFFLINE,
     }
 
