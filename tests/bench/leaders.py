@@ -84,7 +84,6 @@ class Run:
         self.arguments = arguments
         self.history = station.recorder.history
         self.kills = 0
-        self.started = 0
 
     async def arrive(self) -> None:
         """Create the pods evenly over the time."""
@@ -113,8 +112,11 @@ class Run:
             await timing.sleep(0.5)
             missing = self.arguments.replicas - len(self.replicas.names)
             if missing:
-                self.started += missing
                 await self.replicas.scale(self.arguments.replicas, None)
+
+    def gave_up(self) -> int:
+        """Replicas that have ended without having been killed."""
+        return sum(event.event == "exited" and event.code != -SIGKILL for event in self.history.processes)
 
     def unbound(self) -> int:
         """Pods without a node."""
@@ -163,14 +165,15 @@ async def run(name: str, arguments: argparse.Namespace, directory: Path) -> Outc
                 await timing.sleep(0.5)
             took = timing.monotonic() - begin
             keeper.cancel()
+        gave_up = churn.gave_up()
         await replicas.close()
         record.close()
-        return _outcome(churn, name, took)
+        return _outcome(churn, name, took, gave_up)
     finally:
         await station.close()
 
 
-def _outcome(churn: Run, name: str, took: float) -> Outcome:
+def _outcome(churn: Run, name: str, took: float, gave_up: int) -> Outcome:
     story = handovers(churn.history, *LEASE)
     gaps = sorted(change.without_leader for change in story.changes) or [0.0]
     return Outcome(
@@ -178,7 +181,7 @@ def _outcome(churn: Run, name: str, took: float) -> Outcome:
         pods=churn.arguments.pods,
         unbound=churn.unbound(),
         kills=churn.kills,
-        gave_up=churn.started - churn.kills,
+        gave_up=gave_up,
         handovers=len(story.changes),
         without_leader_median=gaps[len(gaps) // 2],
         without_leader_longest=gaps[-1],
