@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from schedlab.cluster.layout import SCHEDULER
 from schedlab.history.audit import Write
 from schedlab.history.entries import Revision
 from schedlab.history.history import History
-from schedlab.history.leases import processes
 from schedlab.judge.scope import Profile, profiles
 from schedlab.judge.values import Object
 
-USER = "system:kube-scheduler"
 _IGNORED = ("Event", "Event.events.k8s.io", "Lease.coordination.k8s.io")
 
 
@@ -30,7 +29,6 @@ class Binding:
     bound: Revision
     node: str
     asked: datetime
-    process: str
 
     @property
     def version(self) -> int:
@@ -47,7 +45,6 @@ class Eviction:
     """The first revision that shows that it has to go."""
 
     write: Write
-    process: str
     preemptor: str
     """The uid of the pod for whose sake, empty if no Event says so."""
 
@@ -69,7 +66,7 @@ class Account:
     def of(cls, history: History, config: Mapping[str, Any]) -> Account:
         """Read a history; `config` is the KubeSchedulerConfiguration that the scheduler ran with."""
         ordered = sorted((r for r in history if r.kind not in _IGNORED), key=lambda r: r.version)
-        writes = [write for write in history.writes(user=USER) if write.resource == "pods"]
+        writes = [write for write in history.writes(user=SCHEDULER) if write.resource == "pods"]
         attempts = [write for write in writes if write.subresource == "binding" and write.verb == "create"]
         deletes = [write for write in writes if not write.subresource and write.verb == "delete"]
         return cls(
@@ -87,13 +84,8 @@ class Account:
         """True if HTTP extenders take part in decisions, of which the record shows nothing."""
         return bool(self.config.get("extenders"))
 
-    def process(self, write: Write) -> str:
-        """Who wrote."""
-        return processes(self.history).get(write.credential, "")
-
 
 def _bindings(history: History, attempts: list[Write]) -> Iterator[Binding]:
-    owners = processes(history)
     by_uid = {uid_of(write): write for write in attempts if write.succeeded}
     seen: dict[str, Revision] = {}
     done: set[str] = set()
@@ -107,11 +99,10 @@ def _bindings(history: History, attempts: list[Write]) -> Iterator[Binding]:
         if node and revision.uid not in done:
             done.add(revision.uid)
             if before is not None and write is not None:
-                yield Binding(before, revision, str(node), write.at, owners.get(write.credential, ""))
+                yield Binding(before, revision, str(node), write.at)
 
 
 def _evictions(history: History, deletes: list[Write]) -> Iterator[Eviction]:
-    owners = processes(history)
     preemptors = _preemptors(history)
     named: dict[tuple[str, str], list[Revision]] = {}
     for revision in history:
@@ -124,8 +115,7 @@ def _evictions(history: History, deletes: list[Write]) -> Iterator[Eviction]:
         marked = next((r for r in revisions if is_going(r)), None)
         before = [r for r in revisions if marked is not None and r.version < marked.version]
         if write.succeeded and marked is not None and before:
-            process = owners.get(write.credential, "")
-            yield Eviction(before[-1], marked, write, process, preemptors.get(uid, ""))
+            yield Eviction(before[-1], marked, write, preemptors.get(uid, ""))
 
 
 def _preemptors(history: History) -> dict[str, str]:

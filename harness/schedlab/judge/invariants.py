@@ -14,6 +14,7 @@ from fractions import Fraction
 import msgspec
 
 from schedlab.api.objects import Ref
+from schedlab.cluster.layout import SCHEDULER
 from schedlab.history.entries import Revision
 from schedlab.history.leases import late_bindings, terms
 from schedlab.judge import victims
@@ -105,7 +106,7 @@ def bindings_are_legal(account: Account) -> Iterator[Finding]:
                 break
             wrong = wrong or found
         else:
-            node_seen = account.history.at(binding.version).get("Node", binding.node)
+            node_seen = knowledge.at(binding.version).get("Node", binding.node)
             rules = ", ".join(wrong or ["NodeName"])
             text = f"{binding.bound.ref} was bound to {binding.node} against {rules}"
             shown = (binding.bound.object, *([node_seen] if node_seen else []))
@@ -121,9 +122,9 @@ def only_pods_that_may_be_bound(account: Account) -> Iterator[Finding]:
             last = states[-1]
             text = f"binding {last.ref}, {whys[-1]}, was asked for"
             yield Finding("S4", text, last.version, (last.ref,), (last.object,))
-    gone = _deleted_nodes(account)
+    gone, knowledge = _deleted_nodes(account), Knowledge(account)
     for binding in account.bindings:
-        there = account.history.at(binding.version).get("Node", binding.node)
+        there = knowledge.at(binding.version).get("Node", binding.node)
         lost = gone.get(binding.node)
         if there is None and (lost is None or binding.asked - lost.at > LAG):
             text = f"{binding.bound.ref} was bound to {binding.node}, which does not exist"
@@ -187,7 +188,7 @@ def reservations_are_real(account: Account) -> Iterator[Finding]:
 def no_hot_loops(account: Account) -> Iterator[Finding]:
     """L3: the number of requests about one pod is bounded by the backoff."""
     asked: defaultdict[tuple[str, str], list[datetime]] = defaultdict(list)
-    for write in account.history.writes(user="system:kube-scheduler"):
+    for write in account.history.writes(user=SCHEDULER):
         if write.resource == "pods":
             asked[write.namespace, write.name].append(write.at)
     for (namespace, name), times in asked.items():

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta
+
 from schedlab.api.objects import Object, key_of, matches_labels, ref_of
 from schedlab.history.history import History
 from schedlab.operations.base import Scope
 from schedlab.operations.matching import Mismatch, mismatches
 from schedlab.operations.resources import Tree
+
+ObjectsVersion: TypeAlias = Annotated[str, Meta(description="The objects' apiVersion.")]
+ObjectsKind: TypeAlias = Annotated[str, Meta(description="The objects' kind.")]
+ObjectName: TypeAlias = Annotated[
+    str | None, Meta(description="The object's name; without it all of the kind, or with `labels`.")
+]
+ObjectLabels: TypeAlias = Annotated[dict[str, str], Meta(description="Labels of the objects.")]
+ObjectsNamespace: TypeAlias = Annotated[
+    str | None, Meta(description="Where they are, instead of the test's namespace.")
+]
 
 
 def candidates(history: History, scope: Scope, wanted: Object) -> list[Object]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 import yaml
-from msgspec import Meta
 from msgspec import field as struct_field
 
 from schedlab.api.objects import Json, Object, ref_of
 from schedlab.operations.base import Action, Env
 from schedlab.operations.events import line
-from schedlab.operations.finding import candidates, title
+from schedlab.operations.finding import (
+    ObjectLabels,
+    ObjectName,
+    ObjectsKind,
+    ObjectsNamespace,
+    ObjectsVersion,
+    candidates,
+    title,
+)
 
 
 class Get(Action, kw_only=True):
@@ -26,17 +33,11 @@ class Get(Action, kw_only=True):
 
     tag: ClassVar[str] = "get"
 
-    api_version: Annotated[str, Meta(description="The objects' apiVersion.")]
-    kind: Annotated[str, Meta(description="The objects' kind.")]
-    name: Annotated[
-        str | None, Meta(description="The object's name; without it all of the kind, or with `labels`.")
-    ] = None
-    labels: Annotated[dict[str, str], Meta(description="Labels of the objects.")] = struct_field(
-        default_factory=dict
-    )
-    namespace: Annotated[str | None, Meta(description="Where they are, instead of the test's namespace.")] = (
-        None
-    )
+    api_version: ObjectsVersion
+    kind: ObjectsKind
+    name: ObjectName = None
+    labels: ObjectLabels = struct_field(default_factory=dict)
+    namespace: ObjectsNamespace = None
 
     async def run(self, env: Env, seconds: float) -> Json:  # noqa: ARG002 - it waits for nothing
         """Note each object."""

@@ -13,7 +13,14 @@ from schedlab.api.objects import Json, Object
 from schedlab.history.entries import Revision
 from schedlab.history.history import History
 from schedlab.operations.base import Assertion, Met, Never, NotYet, OperationError, Outcome, Scope
-from schedlab.operations.finding import title
+from schedlab.operations.finding import (
+    ObjectLabels,
+    ObjectName,
+    ObjectsKind,
+    ObjectsNamespace,
+    ObjectsVersion,
+    title,
+)
 from schedlab.operations.moments import Moment, changed, moments
 from schedlab.suite.check import VARIABLES
 from schedlab.suite.expressions import ExpressionError, compiled, is_expression
@@ -65,17 +72,11 @@ class HistoryOperation(Assertion, kw_only=True, dict=True):
 
     tag: ClassVar[str] = "history"
 
-    api_version: Annotated[str, Meta(description="The objects' apiVersion.")]
-    kind: Annotated[str, Meta(description="The objects' kind.")]
-    name: Annotated[
-        str | None, Meta(description="The object's name; without it all of the kind, or with `labels`.")
-    ] = None
-    labels: Annotated[dict[str, str], Meta(description="Labels of the objects.")] = struct_field(
-        default_factory=dict
-    )
-    namespace: Annotated[str | None, Meta(description="Where they are, instead of the test's namespace.")] = (
-        None
-    )
+    api_version: ObjectsVersion
+    kind: ObjectsKind
+    name: ObjectName = None
+    labels: ObjectLabels = struct_field(default_factory=dict)
+    namespace: ObjectsNamespace = None
     since: Annotated[
         str | int | None,
         Meta(description="A resource version; the state then and what came after it is judged."),

@@ -11,7 +11,15 @@ from msgspec import field as struct_field
 from schedlab.api.objects import Object
 from schedlab.history.history import History
 from schedlab.operations.base import Assertion, Met, NotYet, OperationError, Outcome, Scope
-from schedlab.operations.finding import candidates, title
+from schedlab.operations.finding import (
+    ObjectLabels,
+    ObjectName,
+    ObjectsKind,
+    ObjectsNamespace,
+    ObjectsVersion,
+    candidates,
+    title,
+)
 from schedlab.operations.selecting import condition, name_of, refs
 
 
@@ -42,17 +50,11 @@ class Wait(Assertion, kw_only=True):
 
     tag: ClassVar[str] = "wait"
 
-    api_version: Annotated[str, Meta(description="The objects' apiVersion.")]
-    kind: Annotated[str, Meta(description="The objects' kind.")]
-    name: Annotated[
-        str | None, Meta(description="The object's name; without it all of the kind, or with `labels`.")
-    ] = None
-    labels: Annotated[dict[str, str], Meta(description="Labels of the objects.")] = struct_field(
-        default_factory=dict
-    )
-    namespace: Annotated[str | None, Meta(description="Where they are, instead of the test's namespace.")] = (
-        None
-    )
+    api_version: ObjectsVersion
+    kind: ObjectsKind
+    name: ObjectName = None
+    labels: ObjectLabels = struct_field(default_factory=dict)
+    namespace: ObjectsNamespace = None
     for_: Annotated[WaitFor, Meta(description="`{deletion: {}}` or `{condition: {name: …, value: …}}`.")] = (
         struct_field(name="for")
     )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from schedlab.cluster.layout import SCHEDULER
 from schedlab.history.audit import Write
 from schedlab.history.entries import ProcessEvent, Revision
 from schedlab.history.history import History
-from schedlab.judge.account import USER, Account
+from schedlab.judge.account import Account
 from schedlab.judge.invariants import judge
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -72,7 +73,7 @@ class Story:
             Write(
                 at=self.moment,
                 done=self.moment,
-                user=USER,
+                user=SCHEDULER,
                 verb=verb,
                 resource="pods",
                 subresource="binding" if "target" in body else "",
@@ -227,7 +228,7 @@ def test_a_binding_by_who_does_not_lead_breaks_s5() -> None:
         )
         body = {"spec": {"holderIdentity": name}}
         lease = Write(
-            at=story.moment, user=USER, verb="update", resource="leases", name="x", code=200, body=body,
+            at=story.moment, user=SCHEDULER, verb="update", resource="leases", name="x", code=200, body=body,
             credential=f"by-{name}",
         )  # fmt: skip
         story.log.append(lease)
